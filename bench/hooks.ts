@@ -121,7 +121,10 @@ async function fillSnapshot(path: string, folder: string): Promise<void> {
   const ids = (await store.learning.lessons.list()).map(({ id }) => id);
   const published = Array.from({ length: skills }, (_, n) => skill(n, ids[n] ?? ""));
   await renewSnapshot(
-    { store, path, clock: { now: () => Date.UTC(2026, 0, 9) }, published: async () => published },
+    {
+      ...{ store, path, clock: { now: () => Date.UTC(2026, 0, 9) } },
+      ...{ published: async () => published, refuses: async () => null },
+    },
     { show: true, exceptions: [], foreground: "off", holdout: 0 },
   );
   await store.close();

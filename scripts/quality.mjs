@@ -1,53 +1,153 @@
 // npm run quality: how good what is learned is, against labelled sessions. Needs KNACK_EVAL_DIR, a folder with
-// sessions/evaluate.mjs, sessions/gold.tune.jsonl and sessions/gold.check.jsonl. Prints one table for each set of labels,
-// one for what a person is shown without a second session's evidence, and one with the backtest of each source's sessions.
-// Words choose parts: npm run quality -- backtest. With the word "wide" the labels (tune, when none are named) are scored
-// against what the detectors let through for a model to judge.
+// sessions/ and more-sessions/ and their labels. Words choose parts, all by default:
+//   leads      recall of the leads of each set of labels, and leads a session
+//   rules      what rules alone show of each set
+//   requests   how many requests a judge gets for the tune sessions, how long they are, and what a month costs
+//   backtest   the backtest of each source's sessions
+// With --answers <folder> (answers to the requests of `knack learn --model-dump`) "judge" scores what is shown with them.
+
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { root, setUp } from "./setup.mjs";
 
-const folder = process.env.KNACK_EVAL_DIR ? resolve(process.env.KNACK_EVAL_DIR, "sessions") : "";
-if (!existsSync(join(folder, "evaluate.mjs"))) {
+const evalFolder = process.env.KNACK_EVAL_DIR ? resolve(process.env.KNACK_EVAL_DIR) : "";
+const folder = join(evalFolder, "sessions");
+if (evalFolder === "" || !existsSync(join(folder, "evaluate.mjs"))) {
   console.error("KNACK_EVAL_DIR names no folder with labelled sessions (sessions/evaluate.mjs).");
   process.exit(2);
 }
+const sets = {
+  tune: { root: folder, gold: join(folder, "gold.tune.jsonl") },
+  check: { root: folder, gold: join(folder, "gold.check.jsonl") },
+  more: { root: join(evalFolder, "more-sessions"), gold: join(evalFolder, "more-sessions/gold.jsonl") },
+};
 /** The confidence from which a finding is shown on its own; `sureAlone` in src/lessons/state.ts. */
 const shownAlone = 0.6;
+/** Dollars per million tokens in and out: the default small model, and a strong one. */
+const prices = { small: [1, 5], strong: [5, 25] };
+
+const words = process.argv.slice(2);
+const at = words.indexOf("--answers");
+const answers = at < 0 ? null : resolve(words.splice(at, 2)[1]);
+const parts =
+  words.length > 0 ? words : ["leads", "rules", "requests", "backtest", ...(answers ? ["judge"] : [])];
 await setUp();
 const home = mkdtempSync(join(tmpdir(), "knack-quality-"));
+const learned = new Map();
 try {
-  const asked = process.argv.slice(2).length > 0 ? process.argv.slice(2) : ["tune", "check", "backtest"];
-  const result = join(home, "result.json");
-  const wide = asked.includes("wide");
-  const named = asked.filter((word) => word !== "backtest" && word !== "wide");
-  const sets = wide && named.length === 0 ? ["tune"] : named;
-  if (wide) writeFileSync(result, await candidates());
-  else if (sets.length > 0) writeFileSync(result, knack(["learn", folder, "--json", "--dry-run"]));
-  if (asked.includes("backtest")) console.log(`\nbacktest\n\n${backtests()}`);
-  for (const set of sets) {
-    for (const least of wide ? [null] : [null, shownAlone]) {
-      const all = wide ? "candidates for a model" : "all findings";
-      const what = least === null ? all : `shown on its own (confidence ${least} or more)`;
-      console.log(`\n${set}: ${what}\n`);
-      console.log(table(set, result, least));
-    }
-  }
+  if (parts.includes("leads")) print("leads, any kind", leadTable());
+  if (parts.includes("rules"))
+    for (const set of Object.keys(sets)) print(`rules alone, shown: ${set}`, table(set, learn(set)));
+  if (parts.includes("judge"))
+    for (const set of Object.keys(sets)) print(`judged, shown: ${set}`, table(set, learn(set, answers)));
+  if (parts.includes("requests")) print("requests about the tune sessions", requestTable());
+  if (parts.includes("backtest")) print("backtest", backtests());
 } finally {
   rmSync(home, { recursive: true, force: true });
 }
 
+function print(title, text) {
+  console.log(`\n${title}\n\n${text}`);
+}
+
+/** The file with what is learned from the sessions of a set. */
+function learn(set, folderOfAnswers = null) {
+  const { root: sessions } = sets[set];
+  const key = `${sessions} ${folderOfAnswers}`;
+  const known = learned.get(key);
+  if (known) return known;
+  const file = join(home, `learned-${learned.size}.json`);
+  const judged = folderOfAnswers ? ["--model-answers", folderOfAnswers] : [];
+  writeFileSync(file, knack(["learn", sessions, "--json", "--dry-run", ...judged]));
+  learned.set(key, file);
+  return file;
+}
+
+function evaluate(set, file, ...options) {
+  const { root: sessions, gold } = sets[set];
+  return JSON.parse(
+    run([join(folder, "evaluate.mjs"), "--gold", gold, "--root", sessions, "--json", ...options, file]),
+  );
+}
+
+function leadTable() {
+  const lines = Object.keys(sets).map((set) => {
+    const { any_kind: s } = evaluate(set, learn(set), "--use", "leads");
+    return [set, s.positives, s.found, share(s.recall), s.findings_per_session.toFixed(2)];
+  });
+  return markdown(["set", "labels", "found", "recall", "leads a session"], lines);
+}
+
+/** Counts the requests about the sessions of the tune set; the others are not its own. */
+function requestTable() {
+  const gold = new Set(
+    readFileSync(sets.check.gold, "utf8")
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => source(JSON.parse(line).session)),
+  );
+  const dump = join(home, "requests");
+  mkdirSync(dump);
+  const sources = listSources().filter(([name]) => !gold.has(name));
+  const paths = sources.map(([name, format]) => join(folder, format, name));
+  const { leads } = JSON.parse(knack(["learn", ...paths, "--json", "--dry-run", "--model-dump", dump]));
+  const sessions = new Set(leads.map(({ session }) => session)).size;
+  const texts = readdirSync(dump).map((name) => readFileSync(join(dump, name), "utf8"));
+  const tokens = texts.map((text) => text.length / 3.6).sort((a, b) => a - b);
+  // A long session is asked about in parts, of which only the first is written before it is answered.
+  const partsOf = (text) => Number(/"part":"1 of (\d)"/.exec(text)?.[1] ?? 1);
+  const requests = texts.reduce((sum, text) => sum + partsOf(text), 0);
+  const month = ([input, output]) =>
+    (200 / sessions) *
+    texts.reduce(
+      (sum, text) => sum + (partsOf(text) * ((text.length / 3.6) * input + 900 * output)) / 1e6,
+      0,
+    );
+  return markdown(
+    [
+      "sessions with leads",
+      "requests",
+      "median tokens",
+      "most tokens",
+      "200 sessions, small model",
+      "strong model",
+    ],
+    [
+      [
+        ...[sessions, requests, Math.round(tokens[tokens.length >> 1]), Math.round(tokens.at(-1))],
+        ...[`$${month(prices.small).toFixed(2)}`, `$${month(prices.strong).toFixed(2)}`],
+      ],
+    ],
+  );
+}
+
+function source(path) {
+  return path.split("/")[1];
+}
+
+/** The folders of all sources: name and format. A source is a person's or a team's. */
+function listSources() {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((format) => format.isDirectory())
+    .flatMap((format) => readdirSync(join(folder, format.name)).map((name) => [name, format.name]))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
 /** The backtest of each source's own sessions, and of all together, as Markdown. A source is a person's or a team's. */
 function backtests() {
-  const folders = readdirSync(folder, { withFileTypes: true })
-    .filter((format) => format.isDirectory())
-    .flatMap((format) => readdirSync(join(folder, format.name)).map((source) => [source, format.name]))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  const sources = [...new Set(folders.map(([source]) => source))];
-  const rows = sources.map((source) => {
-    const own = folders.filter(([name]) => name === source);
+  const folders = listSources();
+  const rows = [...new Set(folders.map(([name]) => name))].map((one) => {
+    const own = folders.filter(([name]) => name === one);
     const paths = own.map(([name, format]) => join(folder, format, name));
     return [own.map(([, format]) => format).join(", "), replayed(paths)];
   });
@@ -81,38 +181,9 @@ function replayed(paths) {
   return status === 0 ? JSON.parse(stdout) : null;
 }
 
-/** What the detectors let through for a model to judge, of every session that is learned from, as the evaluator reads it. */
-async function candidates() {
-  const { build } = await import("esbuild");
-  // Below node_modules, so that the packages left outside the bundle are found.
-  const bundle = join(root, "node_modules", `.knack-quality-${process.pid}.mjs`);
-  await build({
-    absWorkingDir: root,
-    entryPoints: ["bench/wide.ts"],
-    outfile: bundle,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    packages: "external",
-    logLevel: "warning",
-  });
-  try {
-    return run([bundle, join(home, "wide"), folder]);
-  } finally {
-    rmSync(bundle);
-  }
-}
-
 /** The evaluator's table as Markdown. */
-function table(set, result, least) {
-  const words = ["--gold", join(folder, `gold.${set}.jsonl`), "--root", folder, "--json", result];
-  const scores = JSON.parse(
-    run([
-      join(folder, "evaluate.mjs"),
-      ...(least === null ? [] : ["--min-confidence", String(least)]),
-      ...words,
-    ]),
-  );
+function table(set, file) {
+  const scores = evaluate(set, file, "--min-confidence", String(shownAlone));
   const rows = [
     ...Object.entries(scores.by_kind),
     ["all, right kind", scores.right_kind],

@@ -9,7 +9,7 @@ import {
 } from "./agents/index.ts";
 import { openAuthoring, openReviews } from "./authoring/index.ts";
 import type { Clock } from "./base/index.ts";
-import { createConsent, createObserverSource, openLearning } from "./learning/index.ts";
+import { createConsent, createJudgeSource, openJudging, openLearning } from "./learning/index.ts";
 import { openLessons, recordEntries } from "./lessons/index.ts";
 import {
   createPublishDeps,
@@ -45,8 +45,8 @@ export interface KnackOptions {
   readonly blank?: boolean;
   /** Read a copy of the database, where the home cannot be written. */
   readonly copy?: boolean;
-  /** Who looks at sessions, whatever the settings say. */
-  readonly observer?: string;
+  /** Who judges sessions, whatever the settings say. */
+  readonly judge?: string;
   /** The folder of the plugin's template, for Knack's own skills. */
   readonly template?: string;
   /** Where requests to a model are written, and where its answers are: with either, nothing is sent anywhere. */
@@ -83,12 +83,12 @@ export async function openKnack(options: KnackOptions = {}) {
     matcher: () => createSessionFilter(surroundings),
   };
   const { agentTranscripts, ...sessions } = openSessions({ ...shared, spool: home.spool, agentSessions });
-  const { observer, modelDump, modelAnswers } = options;
-  const observers = createObserverSource({ ...shared, env }, { observer, modelDump, modelAnswers });
+  const { judge, modelDump, modelAnswers } = options;
+  const judges = createJudgeSource({ ...shared, env }, { judge, modelDump, modelAnswers });
   const stock = openStock({ ...shared, roots: createRootFinder(surroundings) });
   const places = createAgentFolders({ ...surroundings, drafts: { folder: home.drafts, root: home.folder } });
   const publishing = createPublishDeps(shared, places, stock);
-  const deps = { ...shared, ...sessions, agentTranscripts, observers, stock, publishing };
+  const deps = { ...shared, ...sessions, agentTranscripts, judges, stock, publishing };
   const { creditSeen, ...recall } = openRecall({
     ...deps,
     items: stock.items,
@@ -107,6 +107,7 @@ export async function openKnack(options: KnackOptions = {}) {
     ...sessions,
     /** The id of the project that a folder belongs to. */
     projectOf: async (cwd: string) => (await shared.projectAt(cwd)).id,
+    ...openJudging(deps),
     ...openLearning(deps, { ...recall, ...authoring, creditSeen }),
     ...openLessons(deps),
     ...openLibrary(deps),

@@ -15,7 +15,7 @@ import { claudeLines } from "./helpers/claude.ts";
 import { anEndpoint } from "./helpers/endpoint.ts";
 import { aFinding, made } from "./helpers/findings.ts";
 import { askedInVain, installs, pods, releaseAsks, releases, taughtBy } from "./helpers/grown.ts";
-import { keepingAll } from "./helpers/judging.ts";
+import { asksAboutSession, keepingAll } from "./helpers/judging.ts";
 import { readAll, story } from "./helpers/lines.ts";
 import { asked, day, failed, type Lived, ran, replied, type Step, writeLived } from "./helpers/lived.ts";
 import { type Desk, desk } from "./helpers/publishing.ts";
@@ -135,19 +135,21 @@ describe("acceptance", () => {
   });
 
   test.each([
-    ["a model judges what the rules propose", "answers", null],
+    ["a model judges the leads that the rules find", "answers", /^$/],
     ["the rules' findings stand where the model answers nonsense", "nonsense", /^unusable: /],
-    ["and where there is no model", "nothing", /^unset: no model is set$/],
+    ["and where there is no judge", "nothing", /^$/],
   ])("AC2: %s", async (_, how, fellBack) => {
     const endpoint = await anEndpoint(({ prompt }) =>
-      how === "answers" ? { value: keepingAll(prompt) } : { text: "I would rather not." },
+      how === "answers"
+        ? { value: asksAboutSession(prompt) ? keepingAll(prompt) : { groups: [] } }
+        : { text: "I would rather not." },
     );
     const home = tempFolder();
-    const reached = { model: "openai/some-mini", "model.url": endpoint.url, "model.keyEnv": "TEST_KEY" };
+    const reached = { judge: "openai/some-mini", "judge.url": endpoint.url, "judge.keyEnv": "TEST_KEY" };
     mkdirSync(join(home, ".knack"));
     writeFileSync(
       join(home, ".knack/config.json"),
-      JSON.stringify({ observer: "model", ...(how === "nothing" ? {} : reached) }),
+      JSON.stringify({ ...(how === "nothing" ? {} : reached) }),
     );
     const env = { HOME: home, KNACK_HOME: join(home, ".knack"), TEST_KEY: "dummy" };
     const paths = writeLived(home, [{ name: "one", cwd: "/home/dev/harbor", at: start, steps: recovery }]);
@@ -156,21 +158,25 @@ describe("acceptance", () => {
       onTestFinished(() => knack.close());
       return knack;
     };
-    const rules = await (await opened({ observer: "heuristic", dryRun: true, blank: true })).learn(paths);
-    const { findings, judged } = await (await opened({})).learn(paths);
-    const found = ({ finding }: (typeof findings)[number]) => finding;
-    expect(rules.findings.map((one) => found(one).kind)).toEqual(["error-recovery"]);
-    expect(judged).toHaveLength(1);
-    if (fellBack === null) {
-      expect(judged[0]).toMatchObject({ fellBack: null, kept: [{ kind: "error-recovery" }] });
-      const { refs, keys, symptom } = rules.findings.map(found)[0] as ReturnType<typeof found>;
-      expect(findings.map(found)).toMatchObject([{ kind: "error-recovery", refs, keys, symptom }]);
+    const rules = await (await opened({ judge: "off", dryRun: true, blank: true })).learn(paths);
+    const knack = await opened({});
+    const { sessions, leads } = await knack.learn(paths);
+    const judging = await knack.judgeWaiting({ sessions });
+    const findings = (await knack.shownFindings(sessions)).map(({ finding }) => finding);
+    expect(leads.length).toBeGreaterThan(0);
+    if (how === "answers") {
+      expect(judging).toMatchObject({ left: 0, fellBack: null });
+      expect([...(judging.judged[0]?.leads ?? [])].sort()).toEqual(leads.map(({ lead }) => lead.id).sort());
+      expect(findings).toMatchObject(judging.judged[0]?.lessons ?? []);
+      expect(findings[0]).toMatchObject({ by: "judge", lesson: expect.stringMatching(/^Mind: /) });
     } else {
-      expect(judged[0]).toMatchObject({ kept: [], dropped: [], own: [] });
-      expect(judged[0]?.fellBack).toMatch(fellBack);
-      expect(findings.map(found)).toEqual(rules.findings.map(found));
+      expect(judging.judged).toEqual([]);
+      expect(findings).toEqual(rules.findings.map(({ finding }) => finding));
+      expect((await knack.waiting()).sessions).toBe(1);
+      expect(judging.fellBack ?? "").toMatch(fellBack);
     }
-    expect(endpoint.asked).toHaveLength(how === "nothing" ? 0 : 1);
+    const about = endpoint.asked.filter(({ prompt }) => asksAboutSession(prompt));
+    expect(about).toHaveLength(how === "nothing" ? 0 : 1);
   });
 
   it.each<

@@ -1,28 +1,15 @@
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { recordEntries } from "../src/lessons/fold.ts";
 import { isUnconfirmed } from "../src/lessons/state.ts";
 import { openKnack } from "../src/open.ts";
-import { asked, day, type Lived, ran, writeLived } from "./helpers/lived.ts";
+import type { Finding } from "../src/records/lesson.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
+import { aFinding, made } from "./helpers/findings.ts";
+import { asked, day, failed, type Lived, ran, writeLived } from "./helpers/lived.ts";
 import { tempFolder } from "./helpers/temp.ts";
 
 const began = Date.UTC(2026, 10, 1, 9);
-const looks = ["ls", "cat package.json", "git log", "git status"].map((command) => ran(command));
-
-/** A session that publishes something, with so much around it that it says little alone. */
-const publishing = (name: string, at: number, title: string): Lived => ({
-  name,
-  at,
-  steps: [
-    asked(`please publish the new component for ${title}`),
-    ...looks,
-    ran("python3 scripts/catalog.py"),
-    ran(`git add docs/${title}.json`),
-    ran(`git commit -m 'catalog: ${title}'`),
-    ran("git push -u origin HEAD"),
-    ran(`gh pr create --title '${title}' --body 'adds ${title}'`),
-  ],
-});
-
-const sessions = [publishing("one", began, "stars"), publishing("two", began + day, "charts")];
 
 async function knackIn(home: string) {
   const knack = await openKnack({
@@ -33,59 +20,76 @@ async function knackIn(home: string) {
   return knack;
 }
 
-/** A session in which the tests are run after every change, as in any other. */
-const testing = (name: string, at: number): Lived => ({
-  name,
-  at,
-  steps: [asked("please make the export faster"), ...looks, ran("npm test"), ran("npm test -- export")],
-});
+/** Knack in a home where sessions taught these, one each. */
+async function taught(findings: readonly Finding[]) {
+  const home = tempFolder();
+  const knack = await knackIn(home);
+  await knack.lessons();
+  const store = await openSqlite({ path: join(home, ".knack/knack.db"), clock: { now: () => began } });
+  await store.transaction((tx) =>
+    recordEntries(
+      tx,
+      findings.map((finding, n) => made(`s${n}`, finding)),
+    ),
+  );
+  await store.close();
+  return knack;
+}
 
 describe("what anybody does", () => {
   test("waits however many sessions do it", async () => {
-    const home = tempFolder();
-    const knack = await knackIn(home);
-    const { findings } = await knack.learn(
-      writeLived(
-        home,
-        [0, 1, 2, 3, 4, 5].map((n) => testing(`t${n}`, began + n * 3_600_000)),
-      ),
-    );
-    expect(findings).toEqual([]);
-    const [instinct, ...more] = await knack.lessons();
-    expect(more).toEqual([]);
-    expect(instinct).toMatchObject({
-      kind: "repeated-action",
-      state: { status: "pending", sessions: 6, confidence: 0.5 },
-    });
+    const habit = (n: number) =>
+      aFinding({ kind: "repeated-action", confidence: 0.03, at: began + n * 3_600_000 });
+    const knack = await taught([0, 1, 2, 3, 4, 5].map(habit));
+    expect(await knack.lessons()).toMatchObject([
+      { kind: "repeated-action", state: { status: "pending", sessions: 6, confidence: 0.5 } },
+    ]);
     expect((await knack.suggest({ now: began + day })).suggestions).toEqual([]);
   });
 });
 
 describe("a finding that says little alone", () => {
-  test("waits: it is kept, and neither told, suggested nor found", async () => {
-    const home = tempFolder();
-    const knack = await knackIn(home);
-    const { findings } = await knack.learn(writeLived(home, sessions.slice(0, 1)));
-    expect(findings).toEqual([]);
-    const instincts = await knack.lessons();
-    expect(instincts.map(({ kind }) => kind)).toContain("multi-step");
-    expect(instincts.every((instinct) => isUnconfirmed(instinct))).toBe(true);
+  const weak = (n: number) => aFinding({ kind: "multi-step", confidence: 0.1, at: began + n * day });
+
+  test("waits: it is kept, and not suggested", async () => {
+    const knack = await taught([weak(0)]);
+    const lessons = await knack.lessons();
+    expect(lessons).toHaveLength(1);
+    expect(lessons.every((lesson) => isUnconfirmed(lesson))).toBe(true);
     expect((await knack.suggest({ now: 0 })).suggestions).toEqual([]);
   });
 
   test.each([
-    ["in order", sessions],
-    ["the later one first", [...sessions].reverse()],
-  ])("is told of both sessions when another one agrees, %s", async (_, order) => {
+    ["in order", [weak(0), weak(1)]],
+    ["the later one first", [weak(1), weak(0)]],
+  ])("is suggested when another session agrees, %s", async (_, order) => {
+    const knack = await taught(order);
+    const { suggestions } = await knack.suggest({ now: 0 });
+    expect(suggestions).toMatchObject([{ lesson: { kind: "multi-step", state: { sessions: 2 } } }]);
+  });
+});
+
+describe("a cure that the error does not name", () => {
+  const looks = ["ls", "cat package.json", "git log", "git status"].map((command) => ran(command));
+  const cured = (name: string, at: number): Lived => ({
+    ...{ name, at },
+    steps: [
+      asked("please run the checks of the harbor"),
+      ...looks,
+      failed("sh check.sh", "error: the harbor is closed"),
+      ran("HARBOR_DB=local sh check.sh"),
+      ...looks,
+    ],
+  });
+
+  test("waits for a second session, and is shown then", async () => {
     const home = tempFolder();
     const knack = await knackIn(home);
-    const paths = order.map((session) => writeLived(home, [session]));
-    for (const path of paths) await knack.learn(path);
-    const { findings } = await knack.learn(paths.flat());
-    expect(findings.map(({ finding: { kind } }) => kind)).toEqual(["multi-step", "multi-step"]);
-    expect(new Set(findings.map(({ lessonId: instinct }) => instinct)).size).toBe(1);
-    expect(findings[0]?.finding.lesson).toContain("gh pr create --title <title> --body <body>");
-    const { suggestions } = await knack.suggest({ now: 0 });
-    expect(suggestions.map(({ lesson: instinct }) => instinct.kind)).toContain("multi-step");
+    const { findings } = await knack.learn(writeLived(home, [cured("one", began)]));
+    expect(findings.map(({ finding }) => finding.confidence < 0.6)).toEqual([true]);
+    expect((await knack.suggest({ now: began + day })).suggestions).toEqual([]);
+    await knack.learn(writeLived(home, [cured("two", began + day)]));
+    const { suggestions } = await knack.suggest({ now: began + day });
+    expect(suggestions).toMatchObject([{ lesson: { kind: "error-recovery", state: { sessions: 2 } } }]);
   });
 });

@@ -16,6 +16,7 @@ import {
 import { finishWriting } from "./finish.ts";
 import { signalVerbs } from "./give-signals.ts";
 import { readingVerbs } from "./read.ts";
+import { lessonVerbs } from "./remember.ts";
 import { staging } from "./staging.ts";
 import { startWriting } from "./start.ts";
 
@@ -54,7 +55,7 @@ export function openAuthoring(deps: AuthoringVerbDeps) {
     sessionsIn: async (path) => (await deps.sessions([path], { refresh: true })).sessions,
     worktreeOf: (cwd) => findCheckout(cwd)?.worktree ?? null,
   };
-  const { deriveSignals, ...verbs } = bindAll(context, { ...signalVerbs, ...readingVerbs });
+  const { deriveSignals, ...verbs } = bindAll(context, { ...signalVerbs, ...readingVerbs, ...lessonVerbs });
   return {
     /** Who calls, by the host's word, with its session as it is by now. */
     resolveCaller: (call: HostCall) => resolveCaller(calling, call),

@@ -1,7 +1,9 @@
 export { findFileNames, isOwnCall, parseCommand } from "./command.ts";
 export { classifyRun, writeTemplate } from "./command-form.ts";
-export { causeGroups, makeSignature } from "./error-line.ts";
-export { readOutcome } from "./outcome.ts";
+
+export { causeGroups } from "./error-line.ts";
+export { complains, readOutcome } from "./outcome.ts";
+
 export { CallReader, callText, isEdit, Recovery } from "./recovery.ts";
 export { Run } from "./run.ts";
 export {

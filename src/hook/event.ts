@@ -14,6 +14,8 @@ export interface HookEvent {
   /** The command line's script. */
   readonly program: string;
   readonly now: number;
+  /** Who is asked what a person must answer: the agent passes it on where its hooks have no line for the person. */
+  readonly asks: "person" | "agent";
 }
 
 export interface HookReply {

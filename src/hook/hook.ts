@@ -31,7 +31,8 @@ async function main(): Promise<void> {
     // Throws too, if the process has neither a home nor an existing working folder.
     home = resolveHome(env);
     const payload: unknown = JSON.parse(readFileSync(0, "utf8"));
-    const call = isObject(payload) ? parseEvent(payload, home, env) : null;
+    const asks = after("--ask", words) === "agent" ? "agent" : "person";
+    const call = isObject(payload) ? parseEvent(payload, { home, env, asks }) : null;
     const reply = call && (await answer(call, after("--part", words)));
     const output = call && reply && formatReply(call.event, reply);
     if (output) writeSync(1, `${JSON.stringify(output)}\n`);
@@ -44,15 +45,15 @@ function after(flag: string, words: readonly string[]): string | null {
   return words.includes(flag) ? (words[words.indexOf(flag) + 1] ?? null) : null;
 }
 
-function parseEvent(payload: JsonObject, home: Home, env: NodeJS.ProcessEnv): HookEvent | null {
+function parseEvent(payload: JsonObject, given: Pick<HookEvent, "home" | "env" | "asks">): HookEvent | null {
   const { session_id: session, hook_event_name: event } = payload;
   if (typeof session !== "string" || typeof event !== "string") return null;
   const cwd = asString(payload.cwd);
   // Knack's own calls to a model are not learned from.
-  if (cwd !== null && `${cwd}/`.startsWith(`${home.folder}/`)) return null;
+  if (cwd !== null && `${cwd}/`.startsWith(`${given.home.folder}/`)) return null;
   const transcript = asString(payload.transcript_path);
   const program = join(__dirname, "cli.js");
-  return { event, session, transcript, cwd, payload, home, env, program, now: Date.now() };
+  return { ...given, event, session, transcript, cwd, payload, program, now: Date.now() };
 }
 
 /**

@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { asString } from "../base/index.ts";
+import { asksToRemember } from "../learning/index.ts";
 import { sharedLessonId } from "../lessons/index.ts";
 import { findHome, readQuestion, recallFromSnapshot, renderPromptFact } from "../recall/index.ts";
 import { describeProject, type FoundItem, find, openIndexFiles, renderFound } from "../search/index.ts";
-import { writeNote } from "../spool/index.ts";
+import { noteRequest, writeNote } from "../spool/index.ts";
 import { redact } from "../trust/index.ts";
 import { attempt, type HookEvent, type HookReply } from "./event.ts";
+import { takeAnswer } from "./offer.ts";
 import { holdBack, type OpenSnapshot, openMarks, show, withSnapshot } from "./session.ts";
 
 /** Characters given to an agent at once; its own limit is 10,000. */
@@ -16,23 +18,47 @@ const mostTold = 3;
 /** Characters of a prompt that are recorded; twice as many are read. */
 const promptChars = 4_000;
 
-/** Tells the agent the best few lessons and skills for what the user asks. */
+/** Takes an answer to an offer; else tells the agent the best few lessons and skills for what the user asks. */
 export async function atPrompt(call: HookEvent): Promise<HookReply | null> {
   const typed = asString(call.payload.prompt) ?? "";
   const text = redact(extractUserText(typed));
   if (text === "") return null;
+  const answered = takeAnswer(call, text);
+  if (answered !== null) return answered;
+  const request = readRequest(call, text);
   return withSnapshot(call, async (known) => {
     const lessons = await recallLessons(call, known, text);
     // A slash command is handled by the agent itself and is no unmatched prompt.
     const items = typed.startsWith("/") ? null : findItems(call, known, text);
     if (lessons.length === 0 && items?.length === 0) recordUnmatchedPrompt(call, known, text);
     const told = tell(call, known, [...lessons, ...(items ?? [])]);
-    if (told.length === 0) return null;
+    const said = [...(request === null ? [] : [requests[request]]), ...told.map((one) => one.said)];
+    if (said.length === 0) return null;
+    const names = told.map(({ name }) => name).join(", ");
     return {
-      context: told.map(({ said }) => said).join("\n"),
-      receipt: `Knack: the agent was told of ${told.map(({ name }) => name).join(", ")}`,
+      context: said.join("\n"),
+      ...(names === "" ? {} : { receipt: `Knack: the agent was told of ${names}` }),
     };
   });
+}
+
+const writesSkill =
+  "skill_learning_start, write the package, skill_learning_finish; reason explicit_user_request";
+
+/** How an agent keeps what it is asked to remember. */
+const requests = {
+  skill: `Knack: the person asks for a skill. If it is one of what this session did: ${writesSkill}.`,
+  lesson: `Knack: the person asks to remember something. A fact or an order: lesson_leads with session "current", then lesson_submit with a lesson that has this prompt among its events. Steps to keep under a name: ${writesSkill}.`,
+};
+
+/** Asks for a skill in so many words: what was done is to be kept as steps, not as a sentence. */
+const asksForSkill = /\b(?:make|create|write|save|turn|keep|learn)\b[^.?!\n]{0,60}\bskill\b/i;
+
+/** What the person asks to have remembered, which is noted: a lesson with these words needs no other yes. */
+function readRequest({ home, session }: HookEvent, text: string): keyof typeof requests | null {
+  const request = asksForSkill.test(text) ? "skill" : asksToRemember(text) ? "lesson" : null;
+  if (request === "lesson") noteRequest(home, session, text);
+  return request;
 }
 
 /** The user's own words, without a command's name; empty for messages that programs send as prompts. */
@@ -69,6 +95,8 @@ async function recallLessons(call: HookEvent, known: OpenSnapshot, text: string)
     const made = known.get("made", match.lesson.id);
     // The agent already sees what happened in this session, and reads rules that are live.
     if (match.from.every(({ run }) => run === call.session) || (made?.live && made.body === null)) return [];
+    // What is no cure is told after a yes, or where several sessions agree.
+    if (match.lesson.symptom === null && match.lesson.state.status === "pending") return [];
     const id = sharedLessonId(match.lesson);
     return {
       kind: "lesson" as const,

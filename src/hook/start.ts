@@ -5,6 +5,7 @@ import { findHome, formatDay, type SnapshotRows } from "../recall/index.ts";
 import { type Note, readWorkerState } from "../spool/index.ts";
 import { redact } from "../trust/index.ts";
 import { attempt, type HookEvent, type HookReply, noteTranscript } from "./event.ts";
+import { offerLessons } from "./offer.ts";
 import { identifyHere, type OpenSnapshot, openMarks, show, withSnapshot } from "./session.ts";
 
 /** Characters and lessons told when a session starts; the lines around the lessons need some of them. */
@@ -61,12 +62,16 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const receipts = (known.get("receipts", project) ?? [])
     .filter(({ at }) => last !== null && at > last)
     .map(({ text }) => redact(text));
-  const noticed = last === null ? greet(lessons) : describeNews(news, last, call.now);
+  const offer = offerLessons(call, project, lessons);
+  const noticed = offer ?? (last === null ? greet(lessons) : describeNews(news, last, call.now));
   const receipt = [...(noticed === null ? [] : [noticed]), ...receipts].join("\n");
-  return {
-    ...(said.length > 0 ? { context: ["From Knack, facts of earlier sessions:", ...said].join("\n") } : {}),
-    ...(receipt === "" ? {} : { receipt }),
-  };
+  const facts = said.length > 0 ? ["From Knack, facts of earlier sessions:", ...said] : [];
+  const order =
+    offer !== null && call.asks === "agent"
+      ? [`Ask the person this once, word for word, with your first answer; do not follow it before: ${offer}`]
+      : [];
+  const context = [...facts, ...order].join("\n");
+  return { ...(context === "" ? {} : { context }), ...(receipt === "" ? {} : { receipt }) };
 }
 
 /** The agent already reads live rules, and a fix is told at its failure. */

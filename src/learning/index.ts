@@ -1,4 +1,12 @@
-export { asksToRemember, isObjection } from "./leads/spoken.ts";
+export { type Judging, type JudgingPlan, openJudging } from "./judge-waiting.ts";
+export {
+  createJudgeSource,
+  type JudgeSource,
+  type JudgeState,
+  readUnaskedJudge,
+} from "./judges.ts";
+export { asksToRemember } from "./leads/requests.ts";
+export { isObjection } from "./leads/spoken.ts";
 export { readOwnSentences, readTurns, stripOpening } from "./leads/turns.ts";
 export {
   type Capture,
@@ -13,4 +21,3 @@ export {
   selectOwnEvents,
   withoutUnconfirmed,
 } from "./learn.ts";
-export { createObserverSource, type ModelState, type ObserverSource, readUnaskedModel } from "./observer.ts";

@@ -6,7 +6,9 @@ import {
   type Event,
   type Finding,
   getSessionId,
+  type Lead,
   type LedgerEntry,
+  type LessonId,
   type SessionJudgement,
   type StoredFinding,
   type TranscriptId,
@@ -24,9 +26,10 @@ import {
   type SessionView,
   viewSessions,
 } from "../transcripts/index.ts";
-import { detectorsVersion, runDetectors } from "./leads/detect.ts";
-import { analyzeSession } from "./leads/session.ts";
-import type { Observer, ObserverSource } from "./observer.ts";
+import { createMeter } from "./dossier.ts";
+import { settleFindings, type Verdict } from "./judge.ts";
+import { findCertain, rulesVersion } from "./leads/certain.ts";
+import { findLeads } from "./leads/find-leads.ts";
 
 type LearnOptions = IngestOptions & {
   readonly onLook?: (done: number, all: number) => void;
@@ -42,6 +45,8 @@ export interface Learned {
   readonly sessions: readonly SessionView[];
   /** Every finding of these sessions that is confirmed or sure enough, whenever it was found; best first. */
   readonly findings: readonly StoredFinding[];
+  /** The leads of these sessions, judged or not. */
+  readonly leads: readonly SessionLead[];
   readonly skipped: readonly { readonly what: string; readonly because: string }[];
   /** How many sessions had something new, and how many more were left for lack of time. */
   readonly looked: number;
@@ -51,8 +56,6 @@ export interface Learned {
   readonly unread: number;
   /** The lessons that apply in every project from now on. */
   readonly promoted: readonly { readonly id: string; readonly name: string }[];
-  /** A model's judgements of the sessions that had something new, where one was asked. */
-  readonly judged: readonly (SessionJudgement & { readonly session: TranscriptId })[];
 }
 
 /** A session whose events were read, and its calls, each read once for all who look at them. */
@@ -62,9 +65,15 @@ export interface ReadSession {
   readonly calls: CallReader;
 }
 
+/** A lead and the session it is in. */
+export interface SessionLead {
+  readonly session: TranscriptId;
+  readonly lead: Lead;
+  readonly isJudged: boolean;
+}
+
 interface LearningDeps extends IngestDeps, LearnConsent {
   readonly home: Home;
-  readonly observers: ObserverSource;
   readonly sessions: (
     paths?: readonly string[],
     options?: IngestOptions,
@@ -82,38 +91,27 @@ interface AfterLearning {
 }
 
 export function openLearning(deps: LearningDeps, after: AfterLearning) {
-  const { store, observers, isRefused } = deps;
+  const { store, isRefused } = deps;
   return {
-    /** Reads the same as `sessions` and keeps what is worth keeping as lessons; no skill or rule is written. */
+    /** Reads the same as `sessions` and notes what rules find there; no skill or rule is written. */
     learn: (paths?: readonly string[], options?: LearnOptions) => learn(deps, after, paths, options),
+    /** The findings of these sessions that may be shown, best first. */
+    shownFindings: (sessions: readonly SessionView[]) => listShown(store, sessions),
     /** When something was last learned; null when nothing was. */
     learnedAt: () => store.ledger.lastNoted("session.learned"),
     /** Everything learned, the surest first. */
     lessons: () => store.learning.lessons.list(),
     /** The agents' transcripts, and what of them was read and looked through. */
     captured: async () => checkCaptured(store, await deps.agentTranscripts(), isRefused),
-    /** Who looks at sessions, and what models cost. */
-    model: () => observers.readState(),
-    requestsWritten: observers.requestsWritten,
     /** US dollars that models cost since a time. */
     modelUsd: async (since: number) =>
       (await store.ledger.since("model.called", since)).reduce((sum, { data }) => sum + data.usd, 0),
-    /** The latest model judgement of each session, newest first. */
-    judged: async () => {
-      const entries = await store.ledger.since("session.judged", 0);
-      const latest = new Map(entries.map(({ session, data }) => [session ?? "", data]));
-      return [...latest].map(([session, data]) => ({ ...data, session })).reverse();
-    },
   };
 }
 
-/** Sessions recorded in one transaction, and events that are held until then. */
-const sessionsAtOnce = 20;
-const eventsAtOnce = 20_000;
-
 /**
- * Looks for lessons in sessions that are new or have grown, and keeps them. May be called again, by several processes
- * at once, and be killed at any point: what a session taught is recorded whole, once.
+ * Looks for lessons and leads in sessions that are new or have grown, by rules. May be called again, by several
+ * processes at once, and be killed at any point: what a session taught is recorded whole, once.
  */
 async function learn(
   deps: LearningDeps,
@@ -121,27 +119,56 @@ async function learn(
   paths: readonly string[] | undefined,
   { onLook, lookUntil, fewestEvents, again = false, ...options }: LearnOptions = {},
 ): Promise<Learned> {
-  const { home, store, clock, observers } = deps;
+  const { home, store } = deps;
   // A settings file that may say "off" is read before anything else.
   resolveSettings(home, null);
-  const { observer } = observers.choose();
   const { sessions, unread } = await deps.sessions(paths, options);
   const until = lookUntil ?? (() => false);
   const creditSeen = after.creditSeen({ until });
   const lessonsBefore = await store.learning.lessons.mark();
-  const { eligible, skipped } = await selectSessions(
-    sessions,
-    fewestEvents ?? fewestSessionEvents,
-    deps.isRefused,
+  const fewest = fewestEvents ?? fewestSessionEvents;
+  const { eligible, skipped } = await selectSessions(sessions, fewest, deps.isRefused);
+  const due = await findDue(store, eligible, again);
+  const looked = await lookAtAll(deps, due, { until, onLook, creditSeen });
+  // Projects are compared only when one of them has something new.
+  const isNews = looked > 0 && (await store.learning.lessons.mark()) !== lessonsBefore;
+  const shared = (isNews ? await openLessons(deps).promoteDue() : []).filter(
+    ({ verdict }) => verdict.do === "promote",
   );
-  // With requests as files, sessions that only rules have looked at are due too.
-  const lookAgain = again ? "all" : observers.usesFiles ? "unjudged" : "none";
-  const due = await findDue(store, eligible, lookAgain);
-  const allDue = due.map(({ session }) => session);
+  const { left: uncredited } = await after.credit(sessions, { until });
+  await after.deriveSignals(due.slice(0, looked).map(({ session }) => session));
+  return {
+    ...{ sessions, skipped, looked, unlooked: due.length - looked, uncredited, unread },
+    findings: await listShown(store, eligible),
+    leads: await listSessionLeads(store, eligible),
+    promoted: shared.map(({ lesson: { id, name } }) => ({ id, name })),
+  };
+}
+
+/** Sessions recorded in one transaction, and events that are held until then. */
+const sessionsAtOnce = 20;
+const eventsAtOnce = 20_000;
+
+interface Looking {
+  readonly onLook: LearnOptions["onLook"];
+  readonly until: () => boolean;
+  readonly creditSeen: ReturnType<AfterLearning["creditSeen"]>;
+}
+
+/** Looks at sessions until it is time to stop, and records what they teach, some at a time; returns how many. */
+async function lookAtAll(
+  deps: LearningDeps,
+  due: readonly SessionToLearn[],
+  { until, onLook, creditSeen }: Looking,
+): Promise<number> {
+  const { store, clock } = deps;
   // A stop here also stops the loop below, before it reaches sessions without events.
-  await restoreEvents(deps, allDue, until);
-  const judged: (SessionJudgement & { session: TranscriptId })[] = [];
-  let pending: (SessionResult & ReadSession)[] = [];
+  await restoreEvents(
+    deps,
+    due.map(({ session }) => session),
+    until,
+  );
+  let pending: SessionResult[] = [];
   let looked = 0;
   const flush = async () => {
     if (pending.length > 0) await recordResults(store, pending, clock.now());
@@ -150,29 +177,40 @@ async function learn(
   };
   for (const one of due) {
     if (until()) break;
-    const result = await observeSession(store, observer, one);
-    pending.push(result);
-    if (result.judged) judged.push({ ...result.judged, pass: one.pass, session: one.session.id });
+    pending.push(await lookAt(store, one));
     looked++;
     const events = pending.reduce((sum, each) => sum + each.events.length, 0);
-    // What was paid for is kept at once.
-    if (result.judged || pending.length >= sessionsAtOnce || events >= eventsAtOnce) await flush();
+    if (pending.length >= sessionsAtOnce || events >= eventsAtOnce) await flush();
     onLook?.(looked, due.length);
   }
   await flush();
-  const found = await store.learning.findings.ofSessions(eligible.map(({ id }) => id));
-  const findings = (await withoutUnconfirmed(store, found)).sort(compareStored);
-  // Projects are compared only when one of them has something new.
-  const isNews = looked > 0 && (await store.learning.lessons.mark()) !== lessonsBefore;
-  const shared = (isNews ? await openLessons(deps).promoteDue() : []).filter(
-    ({ verdict }) => verdict.do === "promote",
+  return looked;
+}
+
+/** The leads of sessions, in the order of these, and whether somebody judged them. */
+export async function listSessionLeads(
+  store: Store,
+  sessions: readonly SessionView[],
+): Promise<SessionLead[]> {
+  const rows = await store.learning.learned.of(sessions.map(({ id }) => id));
+  const verdicts = new Map(
+    (await store.ledger.get(rows.flatMap(({ judged }) => judged ?? []))).flatMap((entry) =>
+      entry.type === "session.judged" ? [[entry.key, entry.data] as const] : [],
+    ),
   );
-  const { left: uncredited } = await after.credit(sessions, { until });
-  await after.deriveSignals(allDue.slice(0, looked));
-  return {
-    ...{ sessions, findings, skipped, judged, looked, unlooked: due.length - looked, uncredited, unread },
-    promoted: shared.map(({ lesson: { id, name } }) => ({ id, name })),
-  };
+  const bySession = new Map(rows.map((row) => [row.session, row]));
+  return sessions.flatMap(({ id }) => {
+    const { leads = "[]", judged = null } = bySession.get(id) ?? {};
+    const done = new Set(verdicts.get(judged ?? "")?.leads);
+    return (JSON.parse(leads) as Lead[]).map((lead) => {
+      return { session: id, lead, isJudged: done.has(lead.id) };
+    });
+  });
+}
+
+async function listShown(store: Store, sessions: readonly SessionView[]): Promise<StoredFinding[]> {
+  const found = await store.learning.findings.ofSessions(sessions.map(({ id }) => id));
+  return (await withoutUnconfirmed(store, found)).sort(compareStored);
 }
 
 async function selectSessions(
@@ -191,27 +229,55 @@ async function selectSessions(
   return { eligible, skipped };
 }
 
-interface SessionResult extends SessionToLearn, Awaited<ReturnType<Observer["observe"]>> {
+/** What one look at a session, by rules or by a judge, comes to. */
+export interface SessionResult extends SessionToLearn, ReadSession {
+  readonly findings: readonly Finding[];
+  readonly leads: readonly Lead[];
   readonly uses: readonly CallUse[];
+  /** The judge's word so far, and the key of its entry. */
+  readonly verdict: Verdict | null;
+  readonly judged: string | null;
+  /** The judge's word, where it is new. */
+  readonly judgement?: SessionJudgement;
 }
 
-async function observeSession(
-  store: Store,
-  observer: Observer,
-  { session, mark, pass }: SessionToLearn,
-): Promise<SessionResult & ReadSession> {
+async function lookAt(store: Store, due: SessionToLearn): Promise<SessionResult> {
+  const read = await readForLearning(store, due.session);
+  const { events, calls, own, leads } = read;
+  const verdict = await loadVerdict(store, due.judged);
+  const findings = await settle(store, due.session, read, verdict);
+  return { ...due, events, calls, findings, leads, verdict, uses: calls.uses(own) };
+}
+
+/** A session's events, and what rules make of them. */
+export async function readForLearning(store: Store, session: SessionView) {
   const events = await readEvents(store, session);
   const calls = new CallReader();
-  const [last] =
-    observer.name === "model" && pass > 1 ? await store.ledger.get([`judged:${session.id}@${pass - 1}`]) : [];
-  const { findings, judged } = await observer.observe(selectOwnEvents(session, events), {
-    ...{ project: session.project.id, session: session.id, calls },
-    before: last?.type === "session.judged" ? last.data : null,
-  });
-  // The mark says who looked, too: a model that judged everything, or one that could not and is waited for.
-  const by = judged === null ? ":" : judged.fellBack === null ? "+model:" : "+waiting:";
-  const marked = mark.replace(":", by);
-  return { session, events, calls, mark: marked, pass, findings, judged, uses: calls.uses(events) };
+  const own = selectOwnEvents(session, events);
+  return { events, calls, own, byRules: findCertain(own, calls), leads: findLeads(own, calls) };
+}
+
+/** What a session teaches, with what was judged of it. */
+export async function settle(
+  store: Store,
+  session: SessionView,
+  read: Pick<Awaited<ReturnType<typeof readForLearning>>, "byRules" | "leads">,
+  verdict: Verdict | null,
+): Promise<Finding[]> {
+  const { findings, decisions } = store.learning;
+  const ids = verdict === null ? [] : read.byRules.map((one) => findingId(session, one));
+  const lessonIds = await findings.lessonIds(ids);
+  const all = await decisions.ofLessons([...new Set(lessonIds.values())]);
+  const isDecided = (lessonId: LessonId | undefined) =>
+    lessonId !== undefined && all.get(lessonId)?.some(({ actor }) => actor === "person") === true;
+  const decided = read.byRules.filter((one) => isDecided(lessonIds.get(findingId(session, one))));
+  return settleFindings(read, verdict, decided);
+}
+
+/** The judge's word under the key of its entry. */
+export async function loadVerdict(store: Store, key: string | null): Promise<SessionJudgement | null> {
+  const [entry] = key === null ? [] : await store.ledger.get([key]);
+  return entry?.type === "session.judged" ? entry.data : null;
 }
 
 /** The findings that stand on their own, or that another session agrees with. */
@@ -246,9 +312,13 @@ export function selectOwnEvents({ subagent }: SessionView, events: readonly Even
 
 // --- What is recorded ---
 
-/** Records what sessions taught, each unless another process was quicker. */
-async function recordResults(store: Store, results: readonly SessionResult[], now: number): Promise<void> {
-  await store.transaction(async (tx) => {
+/** Records what sessions taught, each unless another process was quicker; answers with those that were recorded. */
+export async function recordResults(
+  store: Store,
+  results: readonly SessionResult[],
+  now: number,
+): Promise<readonly SessionResult[]> {
+  return store.transaction(async (tx) => {
     const ids = results.map(({ session }) => session.id);
     const passes = new Map((await tx.learning.learned.of(ids)).map((row) => [row.session, row.pass]));
     const mine = results.filter(({ session, pass }) => (passes.get(session.id) ?? 0) === pass - 1);
@@ -256,18 +326,39 @@ async function recordResults(store: Store, results: readonly SessionResult[], no
     const knownIn = ({ id }: SessionView) => known.filter(({ session }) => session === id);
     const entries = mine.flatMap((result) => makeEntries(result, now, knownIn(result.session)));
     await recordEntries(tx, entries);
+    return mine;
   });
 }
 
+type Recorded = Omit<SessionResult, "events" | "calls"> & Partial<Pick<SessionResult, "events">>;
+
 /** The ledger entries of one look at a session: new and changed findings, withdrawn ones, the judgement, the look itself. */
-function makeEntries(
-  { session, mark, pass, findings, judged, uses }: SessionResult,
+function makeEntries(result: Recorded, now: number, known: readonly StoredFinding[]): LedgerEntry[] {
+  const { session, mark, pass, judgement, leads, uses } = result;
+  const common = describeOrigin(session);
+  const key = `${session.id}@${pass}`;
+  const judged = judgement ? `judged:${key}` : result.judged;
+  const data = { pass, mark, run: getSessionId(session), uses, leads, ...measureWaiting(result), judged };
+  return [
+    ...makeFindingEntries(result, now, known),
+    ...(judgement
+      ? [{ ...common, at: now, type: "session.judged" as const, key: `judged:${key}`, data: judgement }]
+      : []),
+    { ...common, type: "session.learned", key: `learned:${key}`, data },
+  ];
+}
+
+function describeOrigin({ id, project, startedAt }: SessionView) {
+  return { project: project.id, session: id, actor: "knack", at: startedAt ?? 0 } as const;
+}
+
+function makeFindingEntries(
+  { session, pass, findings }: Recorded,
   now: number,
   known: readonly StoredFinding[],
 ): LedgerEntry[] {
-  const at = session.startedAt ?? 0;
+  const common = describeOrigin(session);
   const run = getSessionId(session);
-  const common = { project: session.project.id, session: session.id, actor: "knack", at } as const;
   const before = new Map(known.map((stored) => [stored.id, stored]));
   const still = new Set(findings.map((finding) => findingId(session, finding)));
   const made = findings.flatMap((finding): LedgerEntry[] => {
@@ -277,31 +368,21 @@ function makeEntries(
     // Lessons of a person are compared with all of that person's, others with their project's.
     const scopeId = finding.scope === "user" ? "user" : session.project.id;
     const data = { id, pass, run, scopeId, foundAt: stored?.foundAt ?? now, finding };
-    return [{ ...common, at: finding.at ?? at, type: "finding.made", key: `finding:${id}@${pass}`, data }];
+    const at = finding.at ?? common.at;
+    return [{ ...common, at, type: "finding.made", key: `finding:${id}@${pass}`, data }];
   });
-  const withdrawn = known
-    .filter(({ id }) => !still.has(id))
-    .map(
-      ({ id }) =>
-        ({ type: "finding.withdrawn", key: `withdrawn:${id}@${pass}`, data: { id, pass } }) as const,
-    );
-  const key = `${session.id}@${pass}`;
-  return [
-    ...made,
-    ...withdrawn.map((entry) => ({ ...common, ...entry })),
-    ...(judged
-      ? [
-          {
-            ...common,
-            at: now,
-            type: "session.judged" as const,
-            key: `judged:${key}`,
-            data: { ...judged, pass },
-          },
-        ]
-      : []),
-    { ...common, type: "session.learned", key: `learned:${key}`, data: { pass, mark, run, uses } },
-  ];
+  const withdrawn = known.flatMap(({ id }): LedgerEntry[] =>
+    still.has(id)
+      ? []
+      : [{ ...common, type: "finding.withdrawn", key: `withdrawn:${id}@${pass}`, data: { id, pass } }],
+  );
+  return [...made, ...withdrawn];
+}
+
+/** How many leads nobody judged, and the characters of their episodes. */
+function measureWaiting({ leads, verdict, events = [] }: Recorded): { waiting: number; size: number } {
+  const waiting = leads.filter(({ id }) => !verdict?.leads.includes(id));
+  return { waiting: waiting.length, size: createMeter(events)(waiting) };
 }
 
 /** Lessons of a session by the rules alone, without a store, as a replay of history needs them. */
@@ -318,17 +399,23 @@ interface RuleLearning {
 export function learnByRules(session: SessionView, all: readonly Event[], now: number): RuleLearning {
   const events = selectOwnEvents(session, all);
   const calls = new CallReader();
-  const analyzed = analyzeSession(events, calls);
   const isLearnedFrom = session.counts.events >= fewestSessionEvents;
-  const findings = isLearnedFrom ? runDetectors(analyzed) : [];
+  const findings = isLearnedFrom ? findCertain(events, calls) : [];
   const uses = isLearnedFrom ? calls.uses(events) : [];
-  const entries = makeEntries({ session, mark: "", pass: 1, findings, judged: null, uses }, now, []);
-  return { events, recoveries: analyzed.recoveries, findings, entries, isLearnedFrom };
+  const look = { session, mark: "", pass: 1, findings, leads: [], verdict: null, judged: null, uses };
+  return {
+    events,
+    recoveries: calls.recoveries(events),
+    findings,
+    entries: makeEntries(look, now, []),
+    isLearnedFrom,
+  };
 }
 
 /** The id of a finding: the same for the same kind at the same place. */
-export function findingId({ id }: SessionView, { kind, refs }: Finding): string {
-  return makeId("i", `${id} ${kind} ${refs[0]}`);
+export function findingId({ id }: SessionView, { kind, refs, by, lesson }: Finding): string {
+  // A judge may say two things about one event.
+  return makeId("i", by === "judge" ? `${id} ${kind} ${refs[0]} ${lesson}` : `${id} ${kind} ${refs[0]}`);
 }
 
 // --- What is due ---
@@ -336,21 +423,20 @@ export function findingId({ id }: SessionView, { kind, refs }: Finding): string 
 /** Sessions with fewer events are read but not learned from. */
 const fewestSessionEvents = 10;
 
-/** A session to be looked at; the mark stands for its content and for who looked. */
+/** A session to be looked at; the mark stands for its content and for the rules that looked. */
 interface SessionToLearn {
   readonly session: SessionView;
   readonly mark: string;
   readonly pass: number;
+  /** The key of the entry with the judge's word so far. */
+  readonly judged: string | null;
 }
 
-/**
- * The sessions that have something to say that was not looked at yet; `again` those too that no model has judged, or
- * all.
- */
+/** The sessions that have something to say that was not looked at yet; with `again` all. */
 async function findDue(
   store: Store,
   sessions: readonly SessionView[],
-  again: "none" | "unjudged" | "all",
+  again: boolean,
 ): Promise<SessionToLearn[]> {
   const ids = sessions.map(({ id }) => id);
   const known = new Map((await store.learning.learned.of(ids)).map((row) => [row.session, row]));
@@ -360,15 +446,10 @@ async function findDue(
       const reading = readings.get(path);
       return reading ? getReadMark(reading, id) : [];
     });
-    const mark = `${detectorsVersion}:${marks.join()}`;
+    const mark = `${rulesVersion}:${marks.join()}`;
     const row = known.get(session.id);
-    const isSeen = row && again !== "all" && readContent(row.mark) === readContent(mark);
-    // Another observer alone makes nothing new, or everything would be judged, and paid for, after a change of
-    // settings; what a model judged stands also when the rules change.
-    const isJudged = /^\d+\+model:/.test(row?.mark ?? "");
-    const isCurrentRules = Number.parseInt(row?.mark ?? "", 10) === detectorsVersion;
-    if (isSeen && (isJudged || (again === "none" && isCurrentRules))) return [];
-    return [{ session, mark, pass: (row?.pass ?? 0) + 1 }];
+    if (row?.mark === mark && !again) return [];
+    return [{ session, mark, pass: (row?.pass ?? 0) + 1, judged: row?.judged ?? null }];
   });
 }
 
@@ -413,7 +494,7 @@ async function checkCaptured(
   const readings = new Map((await store.readings.of(paths)).map((reading) => [reading.path, reading]));
   const sessions = await viewSessions(store, paths);
   const { eligible } = await selectSessions(sessions, fewestSessionEvents, isRefused);
-  const due = await findDue(store, eligible, "none");
+  const due = await findDue(store, eligible, false);
   const rows = await store.learning.learned.of(due.map(({ session }) => session.id));
   // What only newer detectors have not seen was looked through.
   const seen = new Set(rows.map(({ session, mark }) => `${session} ${readContent(mark)}`));

@@ -1,16 +1,24 @@
 import { type Clock, compareText, makeId } from "../base/index.ts";
-import { compareSymptoms } from "../failures/index.ts";
+import { compareSymptoms, isSameFix } from "../failures/index.ts";
 import {
   type Actor,
+  type Finding,
+  type FindingId,
+  getSessionId,
+  isSaid,
   isUse,
+  type Lead,
   type LedgerEntry,
   type Lesson,
   type LessonDecision,
+  type LessonId,
   type LessonStatus,
+  noExcerpt,
   resolveProjectIds,
 } from "../records/index.ts";
 import type { Gist, Store } from "../store/index.ts";
-import { recordEntries } from "./fold.ts";
+import { cutAtWord, extractTerms, slugify } from "../text/index.ts";
+import { findJoined, recordEntries } from "./fold.ts";
 import { areOpposed, extractGist, isSameLesson, sameFrom, sameTriggerFrom } from "./similarity.ts";
 import {
   applyDecay,
@@ -18,6 +26,7 @@ import {
   importPrefix,
   isSharedLesson,
   isUnconfirmed,
+  isWorthShowing,
   pendingDays,
   rankSuggestions,
 } from "./state.ts";
@@ -69,6 +78,20 @@ export function openLessons(deps: LessonDeps) {
     prune: (days = pendingDays, actor: Actor = "person") => prune(deps, days, actor),
     /** Brings back what the latest prune retired, and returns it. */
     unprune: () => unprune(deps),
+    /** Pairs of lessons that cannot both be followed, as long as no person decided. */
+    contradictions: () => findContradictions(deps),
+    /** Rejects what contradicts a lesson that a person keeps, and returns it. */
+    rejectOpposed: (lesson: Pick<Lesson, "id">) => rejectOpposed(deps, lesson),
+    /** Takes apart the findings that were merged into a lesson; returns the lessons that they are now. */
+    split: (lesson: Pick<Lesson, "id">) => splitLesson(deps, lesson),
+    /** Makes a lesson of a lead as it is, by a person's word. */
+    keepLead: (session: LeadSession, lead: Lead) => keepLead(deps, session, lead),
+    /** Of these leads, those that no person made a lesson of, each with the id that its lesson would have. */
+    unkeptLeads: async <Found extends FoundLead>(leads: readonly Found[]) => {
+      const named = leads.map((one) => ({ ...one, id: keptLeadId(one.session, one.lead) }));
+      const kept = await store.learning.findings.lessonIds(named.map(({ id }) => id));
+      return named.filter(({ id }) => !kept.has(id));
+    },
     /** Evidence for and against a lesson. */
     evidence: (lesson: Lesson) => loadEvidence(store, lesson),
     /** The findings of a lesson, the surest first. */
@@ -152,6 +175,122 @@ function classifyBand({ id, state }: Lesson, now: number, promotable: ReadonlySe
   const { status } = applyDecay(state, now);
   if (status === "active") return promotable.has(id) ? "promotable" : "usable";
   return status === "superseded" || status === "retired" ? null : status;
+}
+
+// --- Contradictions, merges and leads ---
+
+/** Two lessons that cannot both be followed. */
+export interface Contradiction {
+  readonly lessons: readonly [Lesson, Lesson];
+  /** The one that holds unless the person says otherwise: the later word of the person. */
+  readonly holds: LessonId | null;
+}
+
+async function findContradictions({ store, clock }: LessonDeps): Promise<Contradiction[]> {
+  const now = clock.now();
+  const isThere = (lesson: Lesson) => {
+    const { status } = applyDecay(lesson.state, now);
+    return status !== "rejected" && status !== "retired" && isWorthShowing(lesson);
+  };
+  const lessons = (await store.learning.lessons.list()).filter(isThere);
+  const byId = new Map(lessons.map((lesson) => [lesson.id, lesson]));
+  const opposing = await store.learning.findings.opposing(lessons.map(({ id }) => id));
+  const found = new Map<string, Contradiction>();
+  for (const one of lessons)
+    for (const { lessonId } of opposing.get(one.id) ?? []) {
+      const other = byId.get(lessonId);
+      if (other && one.id < other.id && !isSettled(one, other) && !isSettled(other, one))
+        found.set(`${one.id} ${other.id}`, { lessons: [one, other], holds: findHolding(one, other) });
+    }
+  return [...found.values()];
+}
+
+/** A person accepted the one while the other was known. */
+function isSettled(one: Lesson, other: Lesson): boolean {
+  return one.state.acceptedAt !== undefined && one.state.acceptedAt >= other.state.foundAt;
+}
+
+function findHolding(one: Lesson, other: Lesson): LessonId | null {
+  if (one.state.supersededBy === other.id) return other.id;
+  return other.state.supersededBy === one.id ? one.id : null;
+}
+
+async function rejectOpposed(deps: LessonDeps, { id }: Pick<Lesson, "id">): Promise<Lesson[]> {
+  const { store, clock } = deps;
+  return store.transaction(async (tx) => {
+    const opposing = (await tx.learning.findings.opposing([id])).get(id) ?? [];
+    const others = await tx.learning.lessons.get([...new Set(opposing.map(({ lessonId }) => lessonId))]);
+    const open = others.filter(({ state }) => state.status !== "rejected");
+    await recordEntries(
+      tx,
+      open.map((one) => decisionEntry(one.id, "rejected", clock.now())),
+    );
+    return open;
+  });
+}
+
+async function splitLesson({ store, clock }: LessonDeps, { id }: Pick<Lesson, "id">): Promise<Lesson[]> {
+  return store.transaction(async (tx) => {
+    const ids = (await tx.learning.findings.ofLessons([id])).map((one) => one.id);
+    const joined = findJoined(await tx.learning.links.of(ids));
+    const pairs = joined.map(({ finding, other }) => [finding, other] as const);
+    if (pairs.length === 0) return [];
+    const common = { at: clock.now(), project: null, session: null, actor: "person" as const };
+    const key = `split:${id}:${common.at}`;
+    await recordEntries(tx, [{ ...common, type: "lesson.split", key, data: { pairs } }]);
+    const now = await tx.learning.findings.lessonIds(ids);
+    return tx.learning.lessons.get([...new Set(now.values())]);
+  });
+}
+
+/** As much of a session as a lesson made of one of its leads needs. */
+type LeadSession = Parameters<typeof getSessionId>[0] & {
+  readonly project: { readonly id: string };
+  readonly startedAt: number | null;
+};
+
+type FoundLead = { readonly session: LeadSession; readonly lead: Lead };
+
+function keptLeadId({ id }: LeadSession, lead: Lead): FindingId {
+  return makeId("i", `kept ${id} ${lead.id}`);
+}
+
+/** Characters of a lead that its lesson has as its occasion, and words of it in the lesson's name. */
+const triggerChars = 120;
+const nameWords = 6;
+
+async function keepLead({ store, clock }: LessonDeps, session: LeadSession, lead: Lead): Promise<Lesson> {
+  const { kind, refs, keys, summary } = lead;
+  const now = clock.now();
+  const at = lead.at ?? session.startedAt ?? now;
+  const id = keptLeadId(session, lead);
+  const finding: Finding = {
+    ...{ kind, refs, keys, at, origin: null, lesson: summary, steps: [], confidence: 1, scope: "project" },
+    trigger: cutAtWord(summary, triggerChars),
+    action: summary,
+    keywords: [...extractTerms(summary)],
+    name: slugify(summary.split(/\s+/).slice(0, nameWords).join(" ")) || kind,
+    artifact: isSaid(kind) ? "rule" : "skill",
+    excerpt: { ...noExcerpt, said: isSaid(kind) ? summary : null },
+    ...{ call: null, symptom: null, remedy: null },
+  };
+  const common = { at, project: session.project.id, actor: "person" as const };
+  const place = { pass: 1, run: getSessionId(session), scopeId: session.project.id, foundAt: now };
+  return store.transaction(async (tx) => {
+    await recordEntries(tx, [
+      {
+        ...common,
+        // A later look at the session does not withdraw what a person said.
+        session: `kept:${session.id}`,
+        type: "finding.made",
+        key: `finding:${id}@1`,
+        data: { ...place, id, finding },
+      },
+      decisionEntry(id, "accepted", now),
+    ]);
+    const lessonId = (await tx.learning.findings.lessonIds([id])).get(id) ?? (id as LessonId);
+    return (await tx.learning.lessons.get([lessonId]))[0] as Lesson;
+  });
 }
 
 // --- Promotion ---
@@ -376,7 +515,8 @@ function groupAround(leader: Member, near: readonly Member[]): PromotionGroup {
  * again"), and that two projects share it says nothing.
  */
 function isSameTrouble(a: Lesson, b: Lesson): boolean {
-  if (a.symptom === null || b.symptom === null || compareSymptoms(a.symptom, b.symptom) > 0) return true;
+  if (a.symptom === null || b.symptom === null) return true;
+  if (compareSymptoms(a.symptom, b.symptom) > 0) return isSameFix(a, b);
   const [program, ...rest] = a.call ?? [];
   const [other, ...parts] = b.call ?? [];
   return program !== undefined && program === other && rest.some((part) => parts.includes(part));

@@ -1,7 +1,9 @@
 import {
   type EntryOf,
   type Evidence,
+  type Finding,
   type FindingEvidence,
+  type FindingLink,
   foldProject,
   type Imported,
   type ImportRow,
@@ -13,14 +15,25 @@ import {
   type Lesson,
   type LessonId,
   type LessonText,
+  type LessonWords,
   type SessionId,
   type StoredDecision,
   type StoredFinding,
   type UseVerdict,
 } from "../records/index.ts";
 import type { Gist, Learning, Store } from "../store/index.ts";
-import { areOpposed, extractGist, isSameLesson, lessonCues, planWordSearch } from "./similarity.ts";
+import {
+  areOpposed,
+  areOpposedFindings,
+  extractGist,
+  isSameFinding,
+  isSameLesson,
+  lessonCues,
+  planWordSearch,
+  samenessKeys,
+} from "./similarity.ts";
 import { foldEvidence, importPrefix } from "./state.ts";
+import { findForbidden, findVeto, isInForce } from "./veto.ts";
 
 /** Appends entries to the ledger and updates the rows that follow from them, in the same transaction. */
 export async function recordEntries(tx: Store, entries: readonly LedgerEntry[]): Promise<LedgerEntry[]> {
@@ -126,6 +139,31 @@ async function applyEntry(
         learning,
         spread(entry.data.lessonIds, { key, at, decision: "retired", lesson: null, actor }),
       );
+    case "lesson.documented": {
+      const { lessonId, where } = entry.data;
+      return saveDecisions(
+        learning,
+        spread([lessonId], { key, at, decision: "documented", lesson: where, actor }),
+      );
+    }
+    case "lesson.merged": {
+      const { into, from, words } = entry.data;
+      const links = from.map((other) => ({ finding: into, other, type: "merged" as const, words }));
+      return addLinks(learning, key, at, links);
+    }
+    case "lesson.split": {
+      const links = entry.data.pairs.map(([finding, other]) => ({ finding, other, type: "split" as const }));
+      return addLinks(learning, key, at, links);
+    }
+    case "lesson.contradicted": {
+      const { lessonId, by } = entry.data;
+      await learning.findings.oppose(lessonId, [by]);
+      return addLinks(learning, key, at, [{ finding: lessonId, other: by, type: "contrary" }]);
+    }
+    case "lesson.vetoed": {
+      const { lessonId, by } = entry.data;
+      return addLinks(learning, key, at, [{ finding: lessonId, other: by, type: "vetoed" }]);
+    }
     case "lesson.imported":
     case "skill.imported":
       await learning.imports.save({ key, id: entry.data.id, at, said: entry.data });
@@ -210,12 +248,9 @@ async function addFinding(learning: Learning, entry: MadeEntry): Promise<string[
   return [...before, ...(await insertFinding(learning, entry))];
 }
 
-/** Puts a finding that is not there yet with those that are alike. */
+/** Puts a finding that is not there yet with those that are the same. */
 async function insertFinding(learning: Learning, entry: MadeEntry): Promise<string[]> {
-  const { id, scopeId, finding } = entry.data;
-  const gist = extractGist(finding);
-  const near = await findSimilarFindings(learning, scopeId, gist);
-  const alike = [...new Set(near.flatMap((other) => (isSameLesson(gist, other.gist) ? other.lessonId : [])))];
+  const { id, finding } = entry.data;
   const stored: StoredFinding = {
     ...entry.data,
     session: entry.session ?? "",
@@ -223,13 +258,91 @@ async function insertFinding(learning: Learning, entry: MadeEntry): Promise<stri
     at: entry.at ?? 0,
     lessonId: id as LessonId,
   };
-  const lessonId = earliestId([stored, ...(await learning.findings.get(alike))]);
-  await learning.findings.save({ ...stored, lessonId }, gist, lessonCues(finding));
-  const opposed = near.filter((other) => areOpposed(gist, other.gist)).map((other) => other.id);
-  await learning.findings.oppose(id, opposed);
-  const others = alike.filter((other) => other !== lessonId);
+  const own = { finding, gist: extractGist(finding) };
+  const related = await findRelated(learning, stored, own.gist);
+  await learning.links.save(listOwnLinks(stored));
+  const links = await learning.links.of([id]);
+  const named = await learning.findings.lessonIds(listPartners(id, findJoined(links)));
+  const same = related.filter((other) => isSameFinding(own, other));
+  const lessonIds = [...new Set([...same.map((other) => other.lessonId), ...named.values()])];
+  const lessonId = earliestId([stored, ...(await learning.findings.get(lessonIds))]);
+  const cues = [...lessonCues(finding), ...listSamenessCues(stored)];
+  await learning.findings.save({ ...stored, lessonId }, own.gist, cues);
+  const contrary = links.filter(({ type }) => type === "contrary");
+  const opposed = related.filter((other) => areOpposedFindings(own, other)).map((other) => other.id);
+  await learning.findings.oppose(id, [...opposed, ...listPartners(id, contrary)]);
+  const others = lessonIds.filter((other) => other !== lessonId);
   if (others.length > 0) await learning.findings.merge(others, lessonId);
-  return [...alike, lessonId];
+  return [...lessonIds, lessonId];
+}
+
+/** The findings that may be the same as one, or opposed to it, by themselves. */
+async function findRelated(learning: Learning, stored: StoredFinding, gist: Gist) {
+  const isByRules = stored.finding.by === undefined;
+  const near = isByRules ? await findSimilarFindings(learning, stored.scopeId, gist) : [];
+  const alike = near.filter((other) => isSameLesson(gist, other.gist) || areOpposed(gist, other.gist));
+  const findings = [
+    ...(await learning.findings.get(alike.map(({ id }) => id))),
+    ...(await learning.findings.withCues(listSamenessCues(stored))),
+  ];
+  const distinct = new Map(findings.map((one) => [one.id, { ...one, gist: extractGist(one.finding) }]));
+  return [...distinct.values()];
+}
+
+/** The cues under which findings of one scope that are exactly the same are found. */
+function listSamenessCues({ scopeId, finding }: StoredFinding): string[] {
+  return samenessKeys(finding).map((key) => `${key} ${scopeId}`);
+}
+
+// --- Links ---
+
+/** Links from a finding to the known lessons that it names. */
+function listOwnLinks({ id, at, finding: { sameAs, contradicts } }: StoredFinding): FindingLink[] {
+  const common = { finding: id, at, words: null };
+  return [
+    ...(sameAs === undefined ? [] : [{ ...common, key: `same:${id}`, other: sameAs, type: "same" as const }]),
+    ...(contradicts === undefined
+      ? []
+      : [{ ...common, key: `contrary:${id}`, other: contradicts, type: "contrary" as const }]),
+  ];
+}
+
+type NewLink = Pick<FindingLink, "finding" | "other" | "type"> & Partial<FindingLink>;
+
+/** Saves links that come with one entry, and groups the findings that they name anew. */
+async function addLinks(
+  learning: Learning,
+  key: string,
+  at: number,
+  links: readonly NewLink[],
+): Promise<string[]> {
+  await learning.links.save(
+    links.map((link) => ({ words: null, ...link, key: `${key}:${link.finding}:${link.other}`, at })),
+  );
+  const lessonIds = await learning.findings.lessonIds(
+    links.flatMap(({ finding, other }) => [finding, other]),
+  );
+  return regroup(learning, [...new Set(lessonIds.values())]);
+}
+
+/** The links by which two findings are one lesson. Of a pair's merges and splits the latest decides over all else. */
+export function findJoined(links: readonly FindingLink[]): FindingLink[] {
+  const deciding = new Map<string, FindingLink>();
+  const rank = ({ type }: FindingLink) => (type === "same" ? 0 : 1);
+  const isLater = (a: FindingLink, b: FindingLink) =>
+    rank(a) - rank(b) || a.at - b.at || (a.key < b.key ? -1 : 1);
+  for (const link of links) {
+    if (link.type === "contrary" || link.type === "vetoed" || link.finding === link.other) continue;
+    const pair = [link.finding, link.other].sort().join(" ");
+    const known = deciding.get(pair);
+    if (!known || isLater(link, known) > 0) deciding.set(pair, link);
+  }
+  return [...deciding.values()].filter(({ type }) => type !== "split");
+}
+
+/** The other ends of links that name a finding. */
+function listPartners(id: string, links: readonly FindingLink[]): string[] {
+  return links.flatMap(({ finding, other }) => (finding === id ? other : other === id ? finding : []));
 }
 
 /** The findings that may be the same as one, or opposed to it. */
@@ -247,8 +360,16 @@ async function removeFinding(learning: Learning, { id, lessonId }: StoredFinding
   // The state of those that it opposed changes too.
   const opposed = (await learning.findings.opposing([lessonId])).get(lessonId) ?? [];
   await learning.findings.forget(id);
-  const touched: string[] = [lessonId, ...opposed.map((other) => other.lessonId)];
-  for (const group of groupAlike(await learning.findings.ofLessons([lessonId]))) {
+  await learning.links.drop([`same:${id}`, `contrary:${id}`]);
+  return [...opposed.map((other) => other.lessonId), ...(await regroup(learning, [lessonId]))];
+}
+
+/** Groups the findings of lessons anew, and returns the lessons that may have changed. */
+async function regroup(learning: Learning, lessonIds: readonly LessonId[]): Promise<string[]> {
+  const touched: string[] = [...lessonIds];
+  const findings = await learning.findings.ofLessons(lessonIds);
+  const links = await learning.links.of(findings.map(({ id }) => id));
+  for (const group of groupSame(findings, findJoined(links))) {
     const next = earliestId(group);
     await learning.findings.assign(
       group.map((finding) => finding.id),
@@ -259,14 +380,17 @@ async function removeFinding(learning: Learning, { id, lessonId }: StoredFinding
   return touched;
 }
 
-/** The groups of findings that are alike, directly or through others. */
-function groupAlike(findings: readonly StoredFinding[]): StoredFinding[][] {
-  const gists = new Map(findings.map((one) => [one, extractGist(one.finding)]));
-  const isAlike = (a: StoredFinding, b: StoredFinding) =>
-    isSameLesson(gists.get(a) as Gist, gists.get(b) as Gist);
-  return findings.reduce<StoredFinding[][]>((groups, item) => {
-    const joined = groups.filter((group) => group.some((other) => isAlike(item, other)));
-    return [...groups.filter((group) => !joined.includes(group)), [...joined.flat(), item]];
+/** The groups of findings that are the same, directly or through others. */
+function groupSame(findings: readonly StoredFinding[], joined: readonly FindingLink[]): StoredFinding[][] {
+  const compared = findings.map((one) => ({ ...one, gist: extractGist(one.finding) }));
+  const pairs = new Set(
+    joined.flatMap(({ finding, other }) => [`${finding} ${other}`, `${other} ${finding}`]),
+  );
+  return compared.reduce<(typeof compared)[]>((groups, item) => {
+    const isSame = (other: typeof item) =>
+      pairs.has(`${item.id} ${other.id}`) || (item.scopeId === other.scopeId && isSameFinding(item, other));
+    const own = groups.filter((group) => group.some(isSame));
+    return [...groups.filter((group) => !own.includes(group)), [...own.flat(), item]];
   }, []);
 }
 
@@ -282,7 +406,11 @@ async function addUses(learning: Learning, entry: EntryOf<"session.learned">): P
   if (session === null || project === null) return [];
   const [known] = await learning.learned.of([session]);
   if (known && known.pass >= data.pass) return [];
-  await learning.learned.save({ session, pass: data.pass, mark: data.mark });
+  const { pass, mark, leads, waiting, size, judged } = data;
+  await learning.learned.save({
+    ...{ session, project, pass, mark, waiting, size, judged },
+    leads: JSON.stringify(leads),
+  });
   await learning.uses.replace(session, data.run, project, at ?? 0, data.uses);
   const heads = [...new Set(data.uses.map(({ head }) => head))];
   const calling = await learning.lessons.calling(heads, project);
@@ -310,6 +438,7 @@ async function refoldLessons(
   touched: ReadonlySet<string>,
   ratings: ReadonlyMap<string, Credit>,
 ): Promise<void> {
+  const before = await learning.lessons.forbidding();
   const opposing = await learning.findings.opposing([...touched]);
   const others = [...opposing.values()].flat().map(({ lessonId }) => lessonId);
   const stale = [...new Set([...touched, ...others])];
@@ -323,35 +452,122 @@ async function refoldLessons(
     await learning.lessons.forget(some.filter((id) => !left.has(id)));
     await learning.lessons.save(lessons);
   }
+  await updateVetoes(learning, stale, before);
+}
+
+/** Marks the lessons that a prohibition holds back: those that changed, or all where a prohibition may have changed. */
+async function updateVetoes(
+  learning: Learning,
+  changed: readonly string[],
+  before: readonly Lesson[],
+): Promise<void> {
+  const { lessons, links, findings } = learning;
+  const vetoes = await links.vetoes();
+  const named = await findings.lessonIds(vetoes.flatMap(({ finding, other }) => [finding, other]));
+  const forbidding = [
+    ...(await lessons.forbidding()),
+    ...(await lessons.get(vetoes.flatMap(({ other }) => named.get(other) ?? []))),
+  ];
+  const relevant = new Set([...before, ...forbidding].map(({ id }) => id));
+  if (relevant.size === 0 && vetoes.length === 0) return;
+  const namedFor = ({ id }: Lesson) =>
+    new Set(
+      vetoes.flatMap(({ finding, other }) => (named.get(finding) === id ? (named.get(other) ?? []) : [])),
+    );
+  const inForce = [...new Map(forbidding.map((one) => [one.id, one])).values()]
+    .filter(isInForce)
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  const held = vetoes.flatMap(({ finding }) => named.get(finding) ?? []);
+  const some = changed.some((id) => relevant.has(id))
+    ? await lessons.list()
+    : await lessons.get([...new Set([...changed, ...held])]);
+  await lessons.save(
+    some.flatMap(({ state: { vetoedBy, ...state }, ...lesson }) => {
+      const by = findVeto({ ...lesson, state }, inForce, namedFor({ ...lesson, state }));
+      return by === vetoedBy ? [] : [{ ...lesson, state: by ? { ...state, vetoedBy: by } : state }];
+    }),
+  );
 }
 
 /** Everything known about a lesson except the uses of its call and its ratings. */
 interface KnownLesson {
   readonly id: string;
-  /** The finding whose words it has. */
+  /** The finding whose words it has, and the words that were found for it when others joined it. */
   readonly best: StoredFinding;
+  readonly words: LessonWords | null;
+  /** The finding that shows the failure and its cure, where the judge tells only in words. */
+  readonly proof: StoredFinding | undefined;
   readonly findings: readonly FindingEvidence[];
   readonly opposing: readonly (FindingEvidence & { readonly lessonId: string })[];
   readonly decisions: readonly StoredDecision[];
 }
 
 /** Loaded for many lessons at once: a query for each would cost more than its answer. */
-async function loadKnown({ findings, decisions }: Learning, ids: readonly string[]): Promise<KnownLesson[]> {
+async function loadKnown(learning: Learning, ids: readonly string[]): Promise<KnownLesson[]> {
+  const { findings, decisions, links } = learning;
   const evidence = await findings.evidence(ids);
-  const firsts = [...evidence.values()].flatMap((all) => [...all].sort(compareSurest)[0]?.id ?? []);
-  const bests = new Map((await findings.get(firsts)).map((stored) => [stored.lessonId, stored]));
   const opposing = await findings.opposing(ids);
-  const decided = await decisions.ofLessons(ids);
-  return ids.flatMap((id) => {
-    const best = bests.get(id);
-    const own = { findings: evidence.get(id) ?? [], opposing: opposing.get(id) ?? [] };
-    return best ? [{ id, best, ...own, decisions: decided.get(id) ?? [] }] : [];
+  const opponents = [...opposing.values()].flat().map(({ lessonId }) => lessonId);
+  const decided = await decisions.ofLessons([...new Set([...ids, ...opponents])]);
+  const picked = ids.map((id) => {
+    const words = decided.get(id) ?? [];
+    return { id, decisions: words, ...pickFindings(evidence.get(id) ?? [], findAcceptance(words)) };
+  });
+  const wanted = picked.flatMap(({ best, proof }) => [best?.id ?? [], proof?.id ?? []].flat());
+  const stored = new Map((await findings.get([...new Set(wanted)])).map((one) => [one.id, one]));
+  const known = [...evidence.values()].flat();
+  const joined = findJoined(await links.of(known.map(({ id }) => id)));
+  return picked.flatMap(({ id, best, proof, ...own }) => {
+    const told = best && stored.get(best.id);
+    const all = evidence.get(id) ?? [];
+    // What a person rejected speaks against nothing.
+    const against = (opposing.get(id) ?? []).filter((one) => !isRejected(decided.get(one.lessonId) ?? []));
+    const shown = { best: told as StoredFinding, proof: proof && stored.get(proof.id) };
+    return told
+      ? [{ id, ...shown, ...own, findings: all, opposing: against, words: findWords(all, joined) }]
+      : [];
   });
 }
 
+/** The finding whose words are shown, of those known to a person who accepted them; and the surest one of the rules. */
+function pickFindings(all: readonly FindingEvidence[], acceptedAt: number | null) {
+  const sorted = [...all].sort(compareSurest);
+  const isKnown = ({ foundAt }: FindingEvidence) => acceptedAt === null || foundAt <= acceptedAt;
+  const best = sorted.find(isKnown) ?? sorted[0];
+  const isProof = ({ by, kind }: FindingEvidence) => by === undefined && kind === best?.kind;
+  return {
+    best,
+    proof: best?.by === "judge" && best.kind === "error-recovery" ? sorted.find(isProof) : undefined,
+  };
+}
+
+/** When a person accepted a lesson, if that holds. */
+function findAcceptance(decisions: readonly StoredDecision[]): number | null {
+  const last = decisions.findLast(({ decision }) => decision === "accepted" || decision === "rejected");
+  return last?.decision === "accepted" ? last.at : null;
+}
+
+function isRejected(decisions: readonly StoredDecision[]): boolean {
+  const last = decisions.findLast(({ decision }) => personsWords.has(decision));
+  return last?.decision === "rejected";
+}
+
+const personsWords: ReadonlySet<string> = new Set(["accepted", "rejected", "unskipped"]);
+
+/** The latest words that were found for findings of a lesson when they were joined. */
+function findWords(findings: readonly FindingEvidence[], joined: readonly FindingLink[]): LessonWords | null {
+  const ids = new Set<string>(findings.map(({ id }) => id));
+  const merges = joined.filter(
+    ({ finding, other, words }) => words !== null && ids.has(finding) && ids.has(other),
+  );
+  const [latest] = merges.sort((a, b) => b.at - a.at || (a.key < b.key ? 1 : -1));
+  return latest?.words ?? null;
+}
+
+/** The judge's words before those of the rules. */
 function compareSurest(a: FindingEvidence, b: FindingEvidence): number {
   return (
-    Number(a.by === "judge") - Number(b.by === "judge") ||
+    Number(b.by === "judge") - Number(a.by === "judge") ||
     b.confidence - a.confidence ||
     a.at - b.at ||
     (a.id < b.id ? -1 : 1)
@@ -376,22 +592,22 @@ function createUseReader({ uses }: Learning): UseReader {
 }
 
 async function foldLesson(
-  { id, best, findings, opposing, decisions }: KnownLesson,
+  { id, best, words, proof, findings, opposing, decisions }: KnownLesson,
   listUses: UseReader,
   ratings: ReadonlyMap<string, Credit>,
 ): Promise<Lesson> {
   const { project } = best;
-  const { refs: _, keys: __, at: ___, origin: ____, by: _____, ...text } = best.finding;
-  const { confidence: ______, scope: ownScope, ...lesson } = text satisfies LessonText;
+  const { confidence: _, scope: ownScope, ...told } = pickText(best.finding);
+  const { call, symptom, remedy } = told.symptom === null && proof ? proof.finding : told;
+  const lesson = { ...told, ...words, call, symptom, remedy };
   const latest = decisions.findLast(({ decision }) => decision === "promoted" || decision === "demoted");
   const isShared = latest?.decision === "promoted" && findings.some((one) => one.id === latest.lesson);
   // A lesson that is shown in all projects is the user's; its advice counts wherever it is followed.
   const scope = isShared ? "user" : ownScope;
   const evidence: Evidence[] = [
     ...findings,
-    ...opposing.map(({ run, at, foundAt, lessonId, kind, by }) => {
-      const byPerson = isSaid(kind) && by !== "judge";
-      return { type: "opposed" as const, run, at, foundAt, by: lessonId, byPerson };
+    ...opposing.map(({ run, at, foundAt, lessonId, kind }) => {
+      return { type: "opposed" as const, run, at, foundAt, by: lessonId, byPerson: isSaid(kind) };
     }),
     ...findings
       .flatMap((finding) => ratings.get(finding.id)?.ratings ?? [])
@@ -399,14 +615,28 @@ async function foldLesson(
         return { type: "rated" as const, run, at, helpful: verdict === "helpful", byPerson };
       }),
     ...(await listUses(lesson.call, scope === "user" ? null : project)),
-    ...decisions.map(
-      ({ at, decision, everywhere, lesson: shown, actor }): Evidence =>
-        decision === "promoted" || decision === "demoted"
-          ? { type: decision, at, lesson: shown ?? id, byPerson: actor === "person" }
-          : { type: decision, at, everywhere },
-    ),
+    ...decisions.map((decision) => readDecision(decision, id)),
   ];
-  return { ...lesson, id, project, scope, state: foldEvidence(evidence) };
+  const forbids = findForbidden(lesson);
+  return {
+    ...{ ...lesson, id, project, scope, state: foldEvidence(evidence) },
+    ...(best.finding.by === "judge" && { by: "judge" as const }),
+    ...(forbids.length > 0 && { forbids }),
+  };
+}
+
+/** The part of a finding that a lesson has of it. */
+function pickText(finding: Finding): LessonText {
+  const { refs: _, keys: __, at: ___, origin: ____, by: _____, sameAs: ______, ...rest } = finding;
+  const { contradicts: _______, ...text } = rest;
+  return text;
+}
+
+function readDecision({ at, decision, everywhere, lesson, actor }: StoredDecision, id: string): Evidence {
+  if (decision === "promoted" || decision === "demoted")
+    return { type: decision, at, lesson: lesson ?? id, byPerson: actor === "person" };
+  if (decision === "documented") return { type: decision, at, where: lesson ?? "" };
+  return { type: decision, at, everywhere };
 }
 
 // --- What became of what was shown ---

@@ -1,4 +1,4 @@
-export { decisionEntry, openLessons, type SharedLesson } from "./decisions.ts";
+export { type Contradiction, decisionEntry, openLessons, type SharedLesson } from "./decisions.ts";
 export {
   applyEntries,
   type Credit,
@@ -20,5 +20,16 @@ export {
   type Question,
   questionCues,
 } from "./similarity.ts";
-export { applyDecay, isSharedLesson, isUnconfirmed, isWorthShowing, sharedLessonId } from "./state.ts";
+export {
+  applyDecay,
+  explainHeldBack,
+  isHeldBack,
+  isSharedLesson,
+  isUnconfirmed,
+  isWorthShowing,
+  rateCure,
+  readCureConfidence,
+  readShownConfidence,
+  sharedLessonId,
+} from "./state.ts";
 export { classifyDomain, domains } from "./topic.ts";

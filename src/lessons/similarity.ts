@@ -1,5 +1,5 @@
-import { compareText } from "../base/index.ts";
-import { compareSymptoms, fileFamily, generalizeError } from "../failures/index.ts";
+import { compareText, makeId } from "../base/index.ts";
+import { compareSymptoms, fileFamily, generalizeError, isSameFix } from "../failures/index.ts";
 import {
   type Cause,
   type Finding,
@@ -66,6 +66,43 @@ function readQuoted(text: string): Set<string> {
 /** Whether two lessons are one lesson. */
 export function isSameLesson(a: Gist, b: Gist): boolean {
   return measureSimilarity(a.all, b.all) >= sameFrom && !contrary(a, b);
+}
+
+/**
+ * Whether two findings are one lesson by themselves. Rules choose their words, so findings of theirs that share most of
+ * them say the same, as long as they do not cure a failure in two ways. Whatever a judge wrote must be exactly the same.
+ */
+export function isSameFinding(a: ComparedFinding, b: ComparedFinding): boolean {
+  if (!isJudged(a, b)) return isSameLesson(a.gist, b.gist) && !areOtherCures(a.finding, b.finding);
+  const keys = samenessKeys(a.finding);
+  return samenessKeys(b.finding).some((key) => keys.includes(key));
+}
+
+/** Whether two findings say opposite things by themselves; a judge says so explicitly. */
+export function areOpposedFindings(a: ComparedFinding, b: ComparedFinding): boolean {
+  return !isJudged(a, b) && areOpposed(a.gist, b.gist);
+}
+
+interface ComparedFinding {
+  readonly finding: Finding;
+  readonly gist: Gist;
+}
+
+function isJudged(a: ComparedFinding, b: ComparedFinding): boolean {
+  return a.finding.by === "judge" || b.finding.by === "judge";
+}
+
+/** Findings that share one of these are the same: the same words, or the same call for the same symptom. */
+export function samenessKeys({ kind, lesson, symptom, call }: Finding): string[] {
+  const words = lesson.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const text = `${kind} ${words.join(" ")}`;
+  if (kind !== "error-recovery" || symptom === null || call === null) return [makeId("same-", text)];
+  const { head, cause, about, signature } = symptom;
+  return [makeId("same-", text), makeId("cure-", JSON.stringify([head, cause, about, signature, call]))];
+}
+
+function areOtherCures(a: Finding, b: Finding): boolean {
+  return a.symptom !== null && b.symptom !== null && !isSameFix(a, b);
 }
 
 /** Whether two lessons tell opposite things for the same occasion; one that avoids beside one that prefers is no conflict. */

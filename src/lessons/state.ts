@@ -1,14 +1,15 @@
 import { compareText } from "../base/index.ts";
-import type {
-  Evidence,
-  FindingEvidence,
-  FindingKind,
-  Lesson,
-  LessonState,
-  LessonStatus,
+import {
+  type Evidence,
+  type FindingEvidence,
+  type FindingKind,
+  isSaid,
+  type Lesson,
+  type LessonState,
+  type LessonStatus,
 } from "../records/index.ts";
 
-/** Confidence from which a lesson is active; sessions alone reach at most the second where only a model saw it. */
+/** Confidence from which a lesson is active; sessions alone reach at most the second where only the judge heard it. */
 const activeFrom = 0.8;
 const unprovedCap = 0.75;
 /** A contradicted lesson is held, and a silent one retired, below the first; a held one revives from the second. */
@@ -64,7 +65,7 @@ export function foldEvidence(evidence: readonly Evidence[]): LessonState {
 
 type Decision = Exclude<Evidence, { run: string }>;
 
-/** One session's evidence, or one decision. Unproved: only a model says that a person said so. */
+/** One session's evidence, or one decision. Unproved: only the judge says that a person said so. */
 type Step =
   | (Pick<FindingEvidence, "type" | "at" | "kind" | "confidence" | "by"> & { readonly unproved?: boolean })
   | { readonly type: "worked" | "failed"; readonly at: number; readonly unproved?: boolean }
@@ -89,18 +90,26 @@ function advance(state: LessonState, change: Step): LessonState {
         ? { ...next, status: "superseded", supersededBy: change.by }
         : next;
     }
-    case "accepted":
+    case "accepted": {
+      const { documented: _, ...open } = seen;
       return {
-        ...seen,
+        ...open,
+        acceptedAt: change.at,
         status: change.everywhere === true || state.status === "promoted" ? "promoted" : "active",
         confidence: Math.max(state.confidence, activeFrom),
         supersededBy: null,
         ...(state.promotion && { promotion: { ...state.promotion, byPerson: true } }),
       };
-    case "rejected":
-      return { ...state, status: "rejected" };
+    }
+    case "rejected": {
+      const { acceptedAt: _, ...open } = state;
+      return { ...open, status: "rejected" };
+    }
+    case "documented":
+      return state.acceptedAt === undefined ? { ...state, documented: change.where } : state;
     case "unskipped": {
-      const back = { ...state, restoredAt: Math.max(state.restoredAt ?? 0, change.at) };
+      const { documented: _, ...open } = state;
+      const back = { ...open, restoredAt: Math.max(state.restoredAt ?? 0, change.at) };
       const isOver = state.status === "rejected" || state.status === "retired";
       return isOver ? updateStatus({ ...back, status: "pending" }) : back;
     }
@@ -122,8 +131,9 @@ function advance(state: LessonState, change: Step): LessonState {
 function addFinding(state: LessonState, change: Extract<Step, { type: "found" }>): LessonState {
   const { confidence, sessions, status } = state;
   const sure = Math.max(state.sure, change.confidence);
-  const isWeak = change.by === "judge" || change.confidence < sureAlone;
-  const first = isWeak ? otherStart : (startConfidence[change.kind] ?? otherStart);
+  const isCure = change.kind === "error-recovery" && change.by !== "judge";
+  const found = isCure ? readCureConfidence(change.confidence) : change.confidence;
+  const first = found < sureAlone ? otherStart : (startConfidence[change.kind] ?? otherStart);
   // What anybody does is done again and again; repetition proves nothing.
   const gain = sessions === 0 || sure < commonplaceBelow ? 0 : sessions === 1 ? step.second : step.confirmed;
   const next: LessonState = {
@@ -186,7 +196,8 @@ function listSteps(evidence: readonly Evidence[]): Step[] {
   const inOrder = [...changes, ...decisions]
     .sort((a, b) => a.change.at - b.change.at || compareText(a.name, b.name))
     .map(({ change }) => change);
-  return counted.every(({ by }) => by === "judge") ? markUnproved(inOrder) : inOrder;
+  const isOnlyHeard = counted.every(({ by }) => by === "judge") && counted.some(({ kind }) => isSaid(kind));
+  return isOnlyHeard ? markUnproved(inOrder) : inOrder;
 }
 
 /** Marks what happens before a person agrees. */
@@ -200,9 +211,8 @@ function markUnproved(steps: readonly Step[]): Step[] {
 }
 
 function nameDecision(item: Decision): string {
-  return "lesson" in item
-    ? `${item.type} ${item.lesson} ${item.byPerson}`
-    : `${item.type} ${item.everywhere === true}`;
+  if ("lesson" in item) return `${item.type} ${item.lesson} ${item.byPerson}`;
+  return `${item.type} ${"where" in item ? item.where : item.everywhere === true}`;
 }
 
 /** Moves an objection past a decision made before it was found. */
@@ -224,11 +234,8 @@ function summarizeSession(items: readonly Evidence[], taughtIt: boolean): Step |
   if (rating?.byPerson && !rating.helpful && !taughtIt) return { type: "failed", at: rating.at };
   const [earliest, ...rest] = sorted.filter((item) => item.type === "found");
   if (earliest) {
-    const { kind, confidence, by } = rest.reduce(
-      (best, item) => (isSurer(item, best) ? item : best),
-      earliest,
-    );
-    return { type: "found", at: earliest.at, kind, confidence, ...(by ? { by } : {}) };
+    const surest = rest.reduce((best, item) => (isSurer(item, best) ? item : best), earliest);
+    return { type: "found", at: earliest.at, kind: surest.kind, confidence: surest.confidence };
   }
   if (rating) return { type: rating.helpful ? "worked" : "failed", at: rating.at };
   const uses = sorted.filter((item) => item.type === "used");
@@ -258,9 +265,9 @@ function nameEvidence(item: Evidence): string {
   return "run" in item ? item.run : item.type;
 }
 
-/** Findings by rules outrank findings by a model. */
+/** The judge's word on a session outranks that of the rules. */
 function isSurer(one: FindingEvidence, other: FindingEvidence): boolean {
-  return one.by === other.by ? one.confidence > other.confidence : other.by === "judge";
+  return one.by === other.by ? one.confidence > other.confidence : one.by === "judge";
 }
 
 /** Status and confidence at a time: confidence decays weekly, and unconfirmed lessons retire. */
@@ -300,7 +307,7 @@ export function rankSuggestions(lessons: readonly Lesson[], now: number): Lesson
     return status === "pending" || status === "active" || (status === "promoted" && isSharedLesson(lesson));
   };
   return lessons
-    .filter((lesson) => isWorthShowing(lesson) && isOpen(lesson))
+    .filter((lesson) => isWorthShowing(lesson) && isOpen(lesson) && !isHeldBack(lesson))
     .sort((a, b) => rateSuggestion(b, now) - rateSuggestion(a, now) || compareText(a.id, b.id));
 }
 
@@ -310,9 +317,44 @@ function rateSuggestion({ state }: Lesson, now: number): number {
   return applyDecay(state, now).confidence + (sessions > 1 ? Math.max(sure, sureAlone) + repeatBonus : sure);
 }
 
+/** Cures from here up that are not certain are squeezed into what is left below `sureAlone`. */
+const squeezedFrom = 0.5;
+const squeeze = 0.18;
+
+/** The confidence of a cure: one that is not certain keeps its place among others, but waits for a second session. */
+export function rateCure(confidence: number, isCertain: boolean): number {
+  if (isCertain) return Math.max(confidence, sureAlone);
+  return confidence < squeezedFrom ? confidence : squeezedFrom + (confidence - squeezedFrom) * squeeze;
+}
+
+/** How sure a cure is where its failure is met again, which is a second witness. */
+export function readCureConfidence(confidence: number): number {
+  if (confidence < squeezedFrom || confidence >= sureAlone) return confidence;
+  return squeezedFrom + (confidence - squeezedFrom) / squeeze;
+}
+
 /** Whether a person is shown a lesson: weak ones wait until another session agrees. */
 export function isWorthShowing({ state: { sure, sessions } }: Lesson): boolean {
   return sure >= sureAlone || (sessions > 1 && sure >= commonplaceBelow);
+}
+
+/** The confidence of a finding as it is shown: enough where another session confirms its lesson. */
+export function readShownConfidence(lesson: Lesson, confidence: number): number {
+  return isWorthShowing(lesson) ? Math.max(confidence, sureAlone) : confidence;
+}
+
+/** Whether a lesson is neither offered nor told: the person forbade what it does, or instruction files say it. */
+export function isHeldBack({ state: { vetoedBy, documented } }: Pick<Lesson, "state">): boolean {
+  return vetoedBy !== undefined || documented !== undefined;
+}
+
+/** Why a lesson is held back; null where it is not. `lessons` has the prohibition. */
+export function explainHeldBack({ state }: Pick<Lesson, "state">, lessons: readonly Lesson[]): string | null {
+  const { vetoedBy, documented } = state;
+  if (documented !== undefined) return `${documented} says it already`;
+  if (vetoedBy === undefined) return null;
+  const by = lessons.find(({ id }) => id === vetoedBy);
+  return `you said: ${by?.lesson ?? vetoedBy} (${vetoedBy})`;
 }
 
 /** Whether a lesson has too little evidence to be shown. */

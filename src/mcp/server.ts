@@ -15,7 +15,9 @@ import {
 import { asObject, asString, errorMessage, KnackError } from "../base/index.ts";
 import type { Knack } from "../open.ts";
 import { type AuthoringFault, createFault } from "../records/index.ts";
-import { type Tool, type ToolReply, tools } from "./tools.ts";
+import { resolveHome } from "../settings/index.ts";
+import type { Tool, ToolCall, ToolReply } from "./tool.ts";
+import { tools } from "./tools.ts";
 
 /** Time that a server whose host is gone has to end what it was doing. */
 const endMs = 3_000;
@@ -100,7 +102,7 @@ function createServer(version: string, answer: Answer): McpServer {
 }
 
 const instructions =
-  "Knack keeps what agents learn as skills. Before unfamiliar work, skill_search. When this session verified something reusable, skill_learning_start, write the package, skill_learning_finish. Most turns learn nothing.";
+  'Knack keeps what agents learn as skills. Before unfamiliar work, skill_search. When this session verified something reusable, skill_learning_start, write the package, skill_learning_finish. When the person asks to learn from this project\'s sessions, lesson_leads and lesson_submit; when they say to remember a fact or an order, the same with session "current". Most turns learn nothing.';
 
 /** State shared by a connection's calls; `close` waits briefly for the running call. */
 function createDesk({ env, cwd, off, open }: ServeOptions): { answer: Answer; close(): Promise<void> } {
@@ -108,6 +110,7 @@ function createDesk({ env, cwd, off, open }: ServeOptions): { answer: Answer; cl
   let last: Promise<unknown> = Promise.resolve();
   let before: CallTrace["before"] = null;
   const startedAt = Date.now();
+  const parts: ToolCall["parts"] = new Map();
   const run = async (tool: Tool, call: MadeCall, context: ServerContext, client: string | null) => {
     if (off !== null) return refuseWith(createFault("learning_unavailable", off, "Go on without it."));
     try {
@@ -119,8 +122,7 @@ function createDesk({ env, cwd, off, open }: ServeOptions): { answer: Answer; cl
       });
       const own = await knack;
       return await tool.run(call.args, {
-        knack: own,
-        host,
+        ...{ knack: own, host, parts, home: resolveHome(env) },
         resolveCaller: () => own.resolveCaller(host),
         notify: (message) => notify(context, message),
       });

@@ -1,73 +1,10 @@
 import * as z from "zod";
-import {
-  type ActiveCaller,
-  type AuthoringResult,
-  describeInvalid,
-  fields,
-  type HostCall,
-  learningSignal,
-  readReply,
-  refuseWith,
-  skillIssueSignal,
-} from "../authoring/index.ts";
+import { fields, learningSignal, readReply, refuseWith, skillIssueSignal } from "../authoring/index.ts";
 import { asObject } from "../base/index.ts";
-import type { Knack } from "../open.ts";
 import { createFault } from "../records/index.ts";
 import { itemNamed } from "../search/index.ts";
-
-/** The context of a tool call. */
-interface ToolCall {
-  readonly knack: Knack;
-  /** The caller, per the host. */
-  readonly host: HostCall;
-  /** Who calls, with the session as it is now. */
-  resolveCaller(): Promise<ActiveCaller>;
-  /** Tells the person something while the call goes on, where the host can. */
-  notify(message: string): Promise<void>;
-}
-
-/**
- * A tool's answer: text for an agent, and the same as data. Claude Code shows its model the data alone, so it holds all
- * that matters; what is a text by nature has none.
- */
-export interface ToolReply {
-  readonly text: string;
-  readonly data: Readonly<Record<string, unknown>> | null;
-}
-
-export interface Tool {
-  readonly name: string;
-  readonly title: string;
-  /** When to call it, when not, and what happens. */
-  readonly about: string;
-  readonly input: z.ZodObject;
-  readonly readOnly: boolean;
-  /** Whether the same call again has an effect again. */
-  readonly addsEachTime?: true;
-  /** Takes arguments as they come from the model. */
-  run(args: unknown, call: ToolCall): Promise<AuthoringResult<ToolReply>>;
-}
-
-/** A tool whose arguments are parsed before it runs. */
-function defineTool<Input extends z.ZodObject>({
-  run,
-  ...tool
-}: Omit<Tool, "input" | "run"> & {
-  readonly input: Input;
-  run(args: z.output<Input>, call: ToolCall): Promise<AuthoringResult<ToolReply>>;
-}): Tool {
-  return {
-    ...tool,
-    run: async (args, call) => {
-      const read = tool.input.safeParse(args ?? {});
-      return read.success ? run(read.data, call) : refuseWith(describeInvalid(tool.name, read.error));
-    },
-  };
-}
-
-function answer(text: string, data: ToolReply["data"]): AuthoringResult<ToolReply> {
-  return { ok: true, value: { text, data } };
-}
+import { lessonLeads, lessonSubmit } from "./lessons.ts";
+import { answer, defineTool, type Tool } from "./tool.ts";
 
 const skillSearch = defineTool({
   name: "skill_search",
@@ -290,4 +227,5 @@ const skillRate = defineTool({
 export const tools: readonly Tool[] = [
   ...[skillSearch, skillLoad, skillUsed, skillLearningStart],
   ...[skillLearningFinish, eventExpand, skillSignal, skillRate],
+  ...[lessonLeads, lessonSubmit],
 ];

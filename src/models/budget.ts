@@ -29,6 +29,8 @@ export interface ModelUse {
   /** Until when no model is asked, after repeated failures; null when one may be asked. */
   readonly openUntil: number | null;
   readonly lastFailure: { readonly at: number; readonly because: string } | null;
+  /** When the failures began that no answer has followed; null after an answer. */
+  readonly failingSince: number | null;
 }
 
 const dayMs = 86_400_000;
@@ -49,12 +51,14 @@ async function readCalls({ ledger }: Ledger, since: number): Promise<ModelEntry[
 
 export async function readModelUse(store: Ledger, now: number): Promise<ModelUse> {
   const entries = await readCalls(store, now - dayMs);
-  const failure = entries.findLast((entry) => entry.type === "model.called" && !entry.data.ok);
+  const calls = sortCalls(entries);
+  const failure = calls.findLast(({ data }) => !data.ok);
+  const failing = calls.slice(calls.findLastIndex(({ data }) => data.ok) + 1);
   return {
     spent: sumSince(entries, now - dayMs),
     openUntil: findBreakerEnd(entries, now),
-    lastFailure:
-      failure?.type === "model.called" ? { at: failure.at ?? 0, because: failure.data.because ?? "" } : null,
+    lastFailure: failure ? { at: failure.at ?? 0, because: failure.data.because ?? "" } : null,
+    failingSince: failing[0]?.at ?? null,
   };
 }
 
@@ -84,11 +88,15 @@ function sumSince(entries: readonly ModelEntry[], since: number): Spend {
 }
 
 function findBreakerEnd(entries: readonly ModelEntry[], now: number): number | null {
-  const tries = entries
-    .flatMap((entry) => (entry.type === "model.called" ? [entry] : []))
-    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1))
-    .map(({ at, data }) => ({ at: at ?? 0, ok: data.ok }));
+  const tries = sortCalls(entries).map(({ at, data }) => ({ at: at ?? 0, ok: data.ok }));
   return breakUntil(tries, now);
+}
+
+/** Calls that ended, in the order in which they did. */
+function sortCalls(entries: readonly ModelEntry[]): EntryOf<"model.called">[] {
+  return entries
+    .flatMap((entry) => (entry.type === "model.called" ? [entry] : []))
+    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1));
 }
 
 /** Until when nothing is tried after five failures in a row, given in order; null while something may be tried. */
@@ -122,7 +130,7 @@ export async function decideBudget(
   }
   const cost = `a call could cost ${formatUsd(estimate)}`;
   if (estimate > limits.usdPerCall)
-    return { hold: `${cost}, more than ${formatUsd(limits.usdPerCall)} (model.budgetCall)` };
+    return { hold: `${cost}, more than ${formatUsd(limits.usdPerCall)} (judge.budgetCall)` };
   const own = together ? sumForPurpose(entries, together.purpose).usd : 0;
   if (together && own + estimate > together.usd) {
     const spent = `${formatUsd(own)} of ${formatUsd(together.usd)} are spent (${together.setting})`;
@@ -138,11 +146,11 @@ export async function decideBudget(
 }
 
 export function describeDaySpend(usd: number, usdPerDay: number): string {
-  return `${formatUsd(usd)} of ${formatUsd(usdPerDay)} for a day are spent (model.budgetDay)`;
+  return `${formatUsd(usd)} of ${formatUsd(usdPerDay)} for a day are spent (judge.budgetDay)`;
 }
 
 export function formatUsd(amount: number): string {
-  return `${amount.toFixed(amount > 0 && amount < 0.1 ? 3 : 2)} USD`;
+  return `$${amount.toFixed(amount > 0 && amount < 0.1 ? 3 : 2)}`;
 }
 
 /** US dollars for a million tokens. */
@@ -151,12 +159,19 @@ interface Price {
   readonly output: number;
 }
 
-/** List prices by model family, the highest of each family; the first match holds. People can set their own. */
+/**
+ * List prices of October 2026 by model family, the highest of each family; the first match holds. People can set their
+ * own. Agents' names for their models (`claude/opus`, `gemini/flash`) match too.
+ */
 const prices: readonly (readonly [RegExp, Price])[] = [
   [/\bhaiku\b/, { input: 1, output: 5 }],
   [/\bsonnet\b/, { input: 6, output: 22.5 }],
   [/\b3-opus\b|\bopus-4(?:[-.][01])?\b(?![-.]\d{1,2}\b)/, { input: 15, output: 75 }],
   [/\bopus\b/, { input: 5, output: 25 }],
+  [/\bfable\b|\bgpt-[\d.]+-astra\b/, { input: 10, output: 50 }],
+  [/\bgpt-[\d.]+-luna\b/, { input: 0.2, output: 1.2 }],
+  [/\bgpt-[\d.]+-terra\b/, { input: 2, output: 12 }],
+  [/\bgpt-[\d.]+-sol\b/, { input: 4, output: 20 }],
   [/\bo1-pro\b/, { input: 150, output: 600 }],
   [/\b(?:gpt-[\d.]+|o\d)-pro\b/, { input: 30, output: 180 }],
   [/\bgpt-[\d.]+-nano\b/, { input: 0.4, output: 2 }],
@@ -167,8 +182,10 @@ const prices: readonly (readonly [RegExp, Price])[] = [
   [/\bgpt-(?:4|3\.5)\b/, { input: 30, output: 60 }],
   [/\bo1\b/, { input: 15, output: 60 }],
   [/\bo[34]\b/, { input: 10, output: 40 }],
-  // Codex without a named model uses this family too.
-  [/\bgpt-5\b|^codex$/, { input: 5, output: 30 }],
+  [/\bgpt-[56]\b/, { input: 5, output: 30 }],
+  [/\bgemini\b.*\bflash-lite\b/, { input: 0.3, output: 2.5 }],
+  [/\bgemini\b.*\bflash\b/, { input: 1.5, output: 9 }],
+  [/\bgemini\b.*\bpro\b/, { input: 4, output: 18 }],
 ];
 
 /** What a large model costs: the assumption where the price is unknown. */
@@ -177,7 +194,7 @@ const unknownPrice: Price = { input: 6, output: 30 };
 /** Characters per token, at least: before a call, the estimate errs on the expensive side. */
 const charsPerToken = 3;
 
-/** The price of a model: the person's own (model.inputUsd, model.outputUsd) first; null where it is unknown. */
+/** The price of a model: the person's own (judge.inputUsd, judge.outputUsd) first; null where it is unknown. */
 export function findPrice(
   name: string,
   own: { readonly input: number | null; readonly output: number | null } = { input: null, output: null },
@@ -194,6 +211,14 @@ export function computeCost(
 ): number {
   const { input, output } = price ?? unknownPrice;
   return (inputTokens * input + outputTokens * output) / 1_000_000;
+}
+
+/** What requests of these sizes would cost together. */
+export function estimateCost(
+  requests: readonly { readonly inputTokens: number; readonly outputTokens: number }[],
+  price: Price | null,
+): number {
+  return requests.reduce((sum, one) => sum + computeCost(one, price), 0);
 }
 
 /** The most that a call may cost, estimated before it is made. */

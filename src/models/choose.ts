@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ModelChoice } from "../settings/index.ts";
+import type { JudgeChoice } from "../settings/index.ts";
 import { type Model, type ModelReply, type ModelRequest, noReply, parseReply, unserved } from "./model.ts";
-import { isOnPath } from "./process.ts";
-import { createProgramModel } from "./programs.ts";
+import { createProgramModel } from "./programs/programs.ts";
+import { isOnPath } from "./programs/run-program.ts";
 
 interface ModelOptions {
-  readonly choice: ModelChoice;
+  readonly choice: JudgeChoice;
   /** The model's address, where it is not its maker's. */
   readonly url: string | null;
   /** The environment variable with the key, where it is not the usual one. */
@@ -19,11 +19,11 @@ interface ModelOptions {
 /** The model that a person chose; one that cannot be asked says why. */
 export function chooseModel(options: ModelOptions): Model {
   const { choice, env } = options;
-  if (choice.via === "off") return unsetModel("off", "nowhere", "no model is set");
+  if (choice.via === "off") return unsetModel("off", "nowhere", "no judge is set");
   if (choice.via === "anthropic" || choice.via === "openai") return chooseApi(options, choice.via, choice.id);
   const { via, id } = choice;
-  if (!isOnPath(env, via)) return unsetModel(via, via, `${via} is not on the PATH`);
-  return createProgramModel(via, { id, folder: options.folder, env });
+  const model = createProgramModel(via, { id, folder: options.folder, env });
+  return isOnPath(env, via) ? model : unsetModel(model.name, via, `${via} is not on the PATH`);
 }
 
 function chooseApi({ url, keyEnv, env }: ModelOptions, via: "anthropic" | "openai", id: string): Model {

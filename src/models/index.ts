@@ -10,6 +10,7 @@ export {
   agentExtraUsd,
   breakUntil,
   describeDaySpend,
+  estimateCost,
   estimateMaxCost,
   findPrice,
   formatUsd,
@@ -20,3 +21,4 @@ export {
 } from "./budget.ts";
 export { chooseModel, createFileModel, unsetModel } from "./choose.ts";
 export type { Model, NoReply } from "./model.ts";
+export { findSignedIn, type SignedInAgent } from "./programs/signed-in.ts";

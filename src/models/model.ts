@@ -98,12 +98,16 @@ export function noReply(
   return { ok: false, because, message: flat.slice(0, failureChars), usage, ms };
 }
 
-/** The answer in a text that should be JSON, perhaps in a code fence. */
+/** The answer in a text that should be JSON; it may be in a code fence, or have words around it. */
 export function parseReply(text: string, ms: number, usage: ModelUsage | null): ModelReply {
-  const bare = /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/s.exec(text)?.[1] ?? text;
-  try {
-    return { ok: true, value: JSON.parse(bare), usage, ms };
-  } catch {
-    return noReply("unusable", "the answer is not JSON", ms, usage);
+  const fenced = /```(?:json)?\s*\n(.*?)\n\s*```/s.exec(text)?.[1] ?? "";
+  const braced = text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1);
+  for (const one of [text, fenced, braced]) {
+    try {
+      return { ok: true, value: JSON.parse(one), usage, ms };
+    } catch {
+      // The next reading may be JSON.
+    }
   }
+  return noReply("unusable", "the answer is not JSON", ms, usage);
 }

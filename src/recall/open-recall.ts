@@ -1,6 +1,6 @@
 import { type Clock, makeId } from "../base/index.ts";
 import type { LearnConsent, ReadSession } from "../learning/index.ts";
-import { recordEntries } from "../lessons/index.ts";
+import { decisionEntry, recordEntries } from "../lessons/index.ts";
 import {
   type EntryOf,
   type Item,
@@ -62,7 +62,8 @@ export function openRecall(deps: RecallDeps) {
     /** Rebuilds the snapshot that the hooks read; false when nothing has changed. */
     renewSnapshot: async () => {
       await deps.updateIndex();
-      return renewSnapshot({ store, clock, path, published: deps.published }, recallSettings(home));
+      const { published, refuses } = deps;
+      return renewSnapshot({ store, clock, path, published, refuses }, recallSettings(home));
     },
     /** The state of that snapshot, and whether it says what is known. */
     snapshot: () => inspectSnapshot(store, path, recallSettings(home)),
@@ -122,6 +123,8 @@ export type HookNote = {
   /** An agent was asked to write a lesson down; or, later, has ended its turn after that. */
   | { readonly type: "asked"; readonly lessonId: string; readonly over: boolean; readonly askedAt?: number }
   | { readonly type: "written"; readonly lessonId: string }
+  /** The person was asked whether to keep lessons; or, later, has said which. */
+  | ({ readonly type: "offer" } & EntryOf<"lesson.offered">["data"])
 );
 
 /** Records what hooks did, each thing once. After a worker was killed notes may come in any order. */
@@ -129,10 +132,7 @@ async function recordNotes(store: Store, notes: readonly HookNote[]): Promise<vo
   if (notes.length === 0) return;
   await store.transaction(async (tx) => {
     const entries: LedgerEntry[] = [];
-    for (const note of notes) {
-      const entry = makeEntry(note, await findWritten(tx, note));
-      if (entry !== null) entries.push(entry);
-    }
+    for (const note of notes) entries.push(...makeEntries(note, await findWritten(tx, note)));
     await recordEntries(tx, entries);
   });
 }
@@ -144,7 +144,29 @@ async function findWritten({ ledger }: Store, note: HookNote): Promise<string | 
   return ended.find((one) => one.session === note.session && isPublished(one.data))?.data.skill ?? null;
 }
 
-function makeEntry(note: HookNote, skill: string | null): LedgerEntry | null {
+function makeEntries(note: HookNote, skill: string | null): LedgerEntry[] {
+  if (note.type === "offer") return makeOfferEntries(note);
+  const entry = makeEntry(note, skill);
+  return entry === null ? [] : [entry];
+}
+
+/** An offer, or the answer to one: what a person keeps is accepted as if they had said so at the command line. */
+function makeOfferEntries({
+  session,
+  project,
+  at,
+  lessons,
+  kept,
+}: HookNote & { type: "offer" }): LedgerEntry[] {
+  const common = { at, project, session, actor: kept === null ? "knack" : "person" } as const;
+  const key = `offer:${session}:${makeId("o", lessons.join(" "))}${kept === null ? "" : ":answer"}`;
+  return [
+    { ...common, type: "lesson.offered", key, data: { lessons, kept } },
+    ...(kept ?? []).map((id) => decisionEntry(id, "accepted", at)),
+  ];
+}
+
+function makeEntry(note: Exclude<HookNote, { type: "offer" }>, skill: string | null): LedgerEntry | null {
   const { session, project, at } = note;
   const common = { at, project, session, actor: "knack" as const };
   switch (note.type) {

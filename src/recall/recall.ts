@@ -17,6 +17,7 @@ import {
   isUnconfirmed,
   type Question,
   questionCues,
+  readCureConfidence,
   sharedLessonId,
 } from "../lessons/index.ts";
 import {
@@ -298,7 +299,7 @@ interface FindingFit extends Pick<LessonMatch, "fit" | "score" | "by" | "distanc
 function fitFinding(question: Question, known: KnownFinding, asked: Circumstances): FindingFit | null {
   const { symptom, scope, remedy, call, state } = known.lesson;
   const distance = measureDistance(known, symptom && { symptom, remedy, call }, asked, scope);
-  if (distance === null) return null;
+  if (distance === null || (asked.unasked && !mayBeTold(known))) return null;
   // An unasked warning ahead of a failure needs more evidence than a requested answer.
   const isUnsure =
     distance === "elsewhere" || (state.sessions < warnAfterSessions && state.promotion?.lesson == null);
@@ -311,6 +312,12 @@ function fitFinding(question: Question, known: KnownFinding, asked: Circumstance
   const fit = round(sign.fit * distanceFactor[distance]);
   const score = round(fit * measureTrust(known.lesson, asked.now));
   return score < requiredScore(by, asked) ? null : { known, fit, score, by, distance };
+}
+
+/** Of what the judge says, agents are told unasked what a person accepted, and cures that were seen to work. */
+function mayBeTold({ finding, lesson }: KnownFinding): boolean {
+  const isCure = finding.symptom !== null && finding.call !== null && finding.excerpt.worked !== null;
+  return finding.by !== "judge" || lesson.state.acceptedAt !== undefined || isCure;
 }
 
 /** The minimum score of an answer; lower for an explicit query in words. */
@@ -428,13 +435,18 @@ export function findHome(path: string): string | null {
 }
 
 /** How far a lesson is believed: what was refused, overtaken or held back is not told. */
-function measureTrust({ state }: Lesson, now: number): number {
+function measureTrust({ state, kind }: Lesson, now: number): number {
   const { status, confidence } = applyDecay(state, now);
-  const isHidden = status === "rejected" || status === "superseded" || status === "conflict-hold";
+  const isHidden =
+    status === "rejected" ||
+    status === "superseded" ||
+    status === "conflict-hold" ||
+    state.vetoedBy !== undefined;
   if (isHidden || isUnconfirmed({ state })) return 0;
   const faded = state.confidence - confidence;
+  const sure = kind === "error-recovery" ? readCureConfidence(state.sure) : state.sure;
   const again = Math.min(state.sessions - 1, mostConfirmations) * confirmationBonus;
-  return Math.min(1, leastTrust + (1 - leastTrust) * Math.max(confidence, state.sure - faded) + again);
+  return Math.min(1, leastTrust + (1 - leastTrust) * Math.max(confidence, sure - faded) + again);
 }
 
 /** How well a lesson fits a question, and what shows it. */

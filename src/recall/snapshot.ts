@@ -3,6 +3,7 @@ import { type Clock, makeId, writeFileAtomically } from "../base/index.ts";
 import {
   applyDecay,
   extractGist,
+  isHeldBack,
   isSharedLesson,
   isWorthShowing,
   lessonCues,
@@ -32,12 +33,15 @@ const startLessons = 8;
 const startNews = 40;
 /** Milliseconds after which a session that taught something is taken for ended. */
 const sessionMs = 2 * 86_400_000;
+/** Days in which a lesson is new enough to be offered to the person, and characters of it that they are shown. */
+const offerDays = 14;
+const offerChars = 160;
 /** How sure a lesson must be before an agent is asked to write it down. */
 const askFrom = 0.6;
 /** Characters of a command, an error or a person's words that are kept. */
 const excerptChars = 400;
 /** Increase when the form of a snapshot changes. */
-const version = 3;
+const version = 4;
 
 /** Something published, as far as agents are told of it. */
 interface SnapshotItem extends Pick<KeptArtifact, "kind" | "name" | "path" | "reach" | "origin" | "members"> {
@@ -56,6 +60,8 @@ interface SnapshotDeps {
   /** The file, which hooks look into while it is replaced. */
   readonly path: string;
   readonly published: () => Promise<readonly SnapshotItem[]>;
+  /** Why nothing is learned in a project; null where something is. */
+  readonly refuses: (root: string | null, id: string) => Promise<string | null>;
 }
 
 type SnapshotSettings = Omit<SnapshotHead, "madeAt" | "mark">;
@@ -68,13 +74,14 @@ export async function renewSnapshot(deps: SnapshotDeps, settings: SnapshotSettin
   const texts = published.map((item) => [item.name, item.path, item.state, item.text].join(" "));
   // With each day what was learned fades a little.
   const today = Math.floor(now / 86_400_000);
-  const told = makeId("s", [version, today, JSON.stringify(settings), ...texts].join("\n"));
+  const silent = await findSilent(deps);
+  const told = makeId("s", [version, today, JSON.stringify(settings), ...silent, ...texts].join("\n"));
   const entries = await store.ledger.count();
   const mark = `${entries} ${told}`;
   const known = await readSnapshot(path, async ({ head }) => head.mark).catch(() => null);
   if (known === mark) return false;
   const head: SnapshotHead = { madeAt: now, mark, ...settings };
-  writeFileAtomically(path, encodeTable(head, await buildRows(store, published, now)));
+  writeFileAtomically(path, encodeTable(head, await buildRows(store, { published, silent, now })));
   // Of two processes that renew at once the slower may have known less.
   if ((await store.ledger.count()) !== entries) await renewSnapshot(deps, settings);
   return true;
@@ -118,9 +125,15 @@ const telling = [
   "finding.made",
   "finding.withdrawn",
   "lesson.decided",
+  "lesson.offered",
   "lesson.promoted",
   "lesson.demoted",
   "lesson.retired",
+  "lesson.merged",
+  "lesson.split",
+  "lesson.contradicted",
+  "lesson.vetoed",
+  "lesson.documented",
   "import.decided",
   "change.made",
 ] as const;
@@ -128,7 +141,8 @@ const telling = [
 type Row = readonly [key: string, value: unknown];
 
 /** Everything that is told at the moment it helps, for a process that has no database. */
-async function buildRows(store: Store, published: readonly SnapshotItem[], now: number) {
+async function buildRows(store: Store, given: Pick<Sources, "published" | "silent" | "now">) {
+  const { published } = given;
   const lessons = (await store.learning.lessons.list()).filter(isHarmless);
   const all = await store.learning.findings.ofLessons(lessons.map(({ id }) => id));
   // The latest first, so that a finding's number tells how late it is.
@@ -136,7 +150,10 @@ async function buildRows(store: Store, published: readonly SnapshotItem[], now: 
     .filter(({ finding }) => isHarmless(finding))
     .sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1));
   const projects = await store.projects.list();
-  const sources: Sources = { lessons, findings, projects, published, now, first: findFirst(findings) };
+  const sources: Sources = {
+    ...{ ...given, lessons, findings, projects, first: findFirst(findings) },
+    ...(await readAnswers(store)),
+  };
   return new Map<string, unknown>([
     ...findings.map((one, n): Row => [`finding ${n}`, { ...one, finding: slimDown(one.finding) }]),
     ...lessons.map((lesson): Row => [`lesson ${lesson.id}`, slimDown(lesson)]),
@@ -160,6 +177,30 @@ interface Sources {
   readonly now: number;
   /** The finding of each lesson that was noticed first. */
   readonly first: ReadonlyMap<string, StoredFinding>;
+  /** Lessons that a person said yes to, and all that they decided about or were asked about. */
+  readonly accepted: ReadonlySet<string>;
+  readonly asked: ReadonlySet<string>;
+  /** Projects in which nothing is learned, and so nothing is offered. */
+  readonly silent: ReadonlySet<string>;
+}
+
+async function readAnswers({ ledger, learning }: Store): Promise<Pick<Sources, "accepted" | "asked">> {
+  const decided = (await ledger.since("lesson.decided", 0)).map(({ data }) => data);
+  const offered = (await ledger.since("lesson.offered", 0)).flatMap(({ data }) => data.lessons);
+  const lessonIds = await learning.findings.lessonIds([
+    ...new Set([...decided.map(({ lessonId }) => lessonId), ...offered]),
+  ]);
+  // The latest decision holds.
+  const last = new Map(decided.map(({ lessonId, decision }) => [lessonIds.get(lessonId) ?? "", decision]));
+  const accepted = [...last].flatMap(([id, decision]) => (decision === "accepted" ? id : []));
+  return { accepted: new Set(accepted), asked: new Set(lessonIds.values()) };
+}
+
+async function findSilent({ store, refuses }: SnapshotDeps): Promise<Set<string>> {
+  const silent = new Set<string>();
+  for (const { id, root } of await store.projects.list())
+    if ((await refuses(root, id)) !== null) silent.add(id);
+  return silent;
 }
 
 function findFirst(findings: readonly StoredFinding[]): Map<string, StoredFinding> {
@@ -262,7 +303,7 @@ function listSessionRows({ lessons, findings, published, now, first }: Sources):
   const runs = new Map<string, Set<Lesson>>();
   for (const { run, lessonId, foundAt } of findings) {
     const lesson = byId.get(lessonId);
-    if (!lesson || now - foundAt > sessionMs || !isWorthShowing(lesson)) continue;
+    if (!lesson || now - foundAt > sessionMs || !isWorthShowing(lesson) || isHeldBack(lesson)) continue;
     const { status } = applyDecay(lesson.state, now);
     const isNews = status === "pending" || status === "active" || lesson.state.promotion != null;
     if (isNews) runs.set(run, (runs.get(run) ?? new Set()).add(lesson));
@@ -284,7 +325,8 @@ function listSessionRows({ lessons, findings, published, now, first }: Sources):
 type StartRow = SnapshotRows["start"];
 
 /** Rows shown at session start, for each project and for the user. */
-function listStartRows({ lessons, projects, published, now, first }: Sources): Row[] {
+function listStartRows(sources: Sources): Row[] {
+  const { lessons, projects, published, now, first, accepted, asked, silent } = sources;
   const roots = new Map(projects.map(({ id, root }) => [id, root]));
   const live = new Set(
     published
@@ -301,17 +343,22 @@ function listStartRows({ lessons, projects, published, now, first }: Sources): R
     starts.set(scopeId, start);
     return start;
   };
+  const isNewHere = ({ id, project, state: { status, foundAt } }: Lesson) =>
+    status !== "promoted" && !asked.has(id) && !silent.has(project) && now - foundAt < offerDays * 86_400_000;
   for (const lesson of lessons) {
     const { status } = applyDecay(lesson.state, now);
     const isOpen =
       status === "active" || status === "pending" || (status === "promoted" && isSharedLesson(lesson));
     const found = first.get(lesson.id);
-    if (!isOpen || !found || !(isWorthShowing(lesson) || live.has(lesson.id))) continue;
+    const isTold = (isWorthShowing(lesson) && !isHeldBack(lesson)) || live.has(lesson.id);
+    if (!isOpen || !found || !isTold) continue;
     const waits = lesson.artifact === "rule" || drafts.has(lesson.id);
     startOf(getScopeId(lesson)).lessons.push({
       lessonId: sharedLessonId(lesson),
       name: lesson.name,
-      line: renderLessonLine(lesson),
+      // Who said yes to a lesson said so to its words.
+      line: accepted.has(lesson.id) ? cutAtWord(oneLine(lesson.lesson), lineChars) : renderLessonLine(lesson),
+      offer: isNewHere(lesson) && !live.has(lesson.id) ? cutAtWord(oneLine(lesson.lesson), offerChars) : null,
       brief: lesson.symptom === null ? lesson.name : `${lesson.symptom.head}: ${oneLine(lesson.action)}`,
       ...{ foundAt: found.foundAt, run: found.run },
       fix: lesson.symptom !== null,
@@ -392,6 +439,8 @@ interface StartLesson {
   readonly lessonId: string;
   readonly name: string;
   readonly line: string;
+  /** Its words for the person, who is asked once whether to keep it; null where there is nothing to ask. */
+  readonly offer: string | null;
   /** In a few words: what fails, and what to do. */
   readonly brief: string;
   /** When Knack first saw it, and in which session; later ones only confirm it. */

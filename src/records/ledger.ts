@@ -3,7 +3,9 @@ import type {
   CallUse,
   Finding,
   FindingId,
+  Lead,
   LessonDecision,
+  LessonWords,
   SessionMeasurement,
   StoredFinding,
   UseVerdict,
@@ -60,6 +62,19 @@ interface SessionLearned {
   readonly mark: string;
   readonly run: SessionId;
   readonly uses: readonly CallUse[];
+  readonly leads: readonly Lead[];
+  /** How many of these nobody judged, and the characters of their episodes. */
+  readonly waiting: number;
+  readonly size: number;
+  /** The key of the entry with the judge's word so far. */
+  readonly judged: string | null;
+}
+
+interface ProjectConsolidated {
+  readonly lessonIds: readonly FindingId[];
+  readonly model: string;
+  /** The parts of the answer that were not taken, each with its reason. */
+  readonly refused: readonly string[];
 }
 
 /** A lesson that holds in several projects, by the one whose words are told. */
@@ -114,6 +129,11 @@ export type LedgerEntry =
       "lesson.decided",
       { readonly lessonId: FindingId; readonly decision: LessonDecision; readonly everywhere: boolean }
     >
+  /** A person was asked in a session whether to keep lessons; `kept` is their answer, null while there is none. */
+  | Entry<
+      "lesson.offered",
+      { readonly lessons: readonly FindingId[]; readonly kept: readonly FindingId[] | null }
+    >
   /** A lesson found in several projects is now shown in all. */
   | Entry<"lesson.promoted", Promotion>
   /** Reverses a promotion. */
@@ -123,6 +143,21 @@ export type LedgerEntry =
     >
   /** Pending lessons expired after `days`. */
   | Entry<"lesson.retired", { readonly lessonIds: readonly FindingId[]; readonly days: number }>
+  /** Lessons of a project that say the same are one, in these words or in the best of their own. */
+  | Entry<
+      "lesson.merged",
+      { readonly into: FindingId; readonly from: readonly FindingId[]; readonly words: LessonWords | null }
+    >
+  /** A person says that findings are not the same. */
+  | Entry<"lesson.split", { readonly pairs: readonly (readonly [FindingId, FindingId])[] }>
+  /** Two lessons say opposite things. */
+  | Entry<"lesson.contradicted", { readonly lessonId: FindingId; readonly by: FindingId }>
+  /** A person's prohibition forbids what a lesson does. */
+  | Entry<"lesson.vetoed", { readonly lessonId: FindingId; readonly by: FindingId }>
+  /** An instruction file says what a lesson says. */
+  | Entry<"lesson.documented", { readonly lessonId: FindingId; readonly where: string }>
+  /** The lessons of a project were compared with each other, so that they are not again until there are others. */
+  | Entry<"project.consolidated", ProjectConsolidated>
   /** A lesson or a skill was imported, not yet accepted. */
   | Entry<"lesson.imported", ImportedLesson>
   | Entry<"skill.imported", ImportedSkill>
@@ -223,25 +258,15 @@ export function foldProject(row: ProjectFold | undefined, entry: LedgerEntry): P
   };
 }
 
-/** A model's verdict on the candidates of a session. */
-export interface Judgements {
-  /** Worth keeping, in better words; `by` where the model alone says that a person said so. */
-  readonly kept: readonly (Pick<Finding, "kind" | "lesson" | "trigger" | "action" | "confidence" | "by"> & {
-    readonly candidate: string;
-  })[];
-  readonly dropped: readonly (Pick<Finding, "kind" | "lesson"> & {
-    readonly candidate: string;
-    readonly because: string;
-  })[];
-  /** Findings of the model's own. */
-  readonly own: readonly Finding[];
-}
-
-export interface SessionJudgement extends Judgements {
+/** A judge's word on the leads of a session, in all passes so far. */
+export interface SessionJudgement {
   readonly pass: number;
   readonly model: string;
-  /** Why some candidates were not judged and keep the rules' verdict; null if all were. */
-  readonly fellBack: string | null;
+  readonly lessons: readonly Finding[];
+  /** Leads, and lessons of the judge, that are not kept. */
+  readonly aside: readonly { readonly what: string; readonly because: string }[];
+  /** The ids of the leads that were judged. */
+  readonly leads: readonly string[];
 }
 
 interface ModelCall {

@@ -34,7 +34,9 @@ export type Evidence =
   /** Decided by a person or age. */
   | (Decided<LessonDecision> & { readonly everywhere?: boolean })
   /** It is shown in all projects in the words of `lesson`, or that was taken back. */
-  | (Decided<"promoted" | "demoted"> & { readonly lesson: string; readonly byPerson: boolean });
+  | (Decided<"promoted" | "demoted"> & { readonly lesson: string; readonly byPerson: boolean })
+  /** The project's instruction files say it. */
+  | (Decided<"documented"> & { readonly where: string });
 
 export type LessonDecision = "accepted" | "rejected" | "unskipped" | "retired";
 
@@ -43,6 +45,10 @@ export interface Lesson extends Omit<LessonText, "confidence" | "scope"> {
   readonly id: LessonId;
   readonly project: string;
   readonly scope: LessonScope;
+  /** In the judge's words, which say all of it in a sentence or two. */
+  readonly by?: "judge";
+  /** The commands and tools that a person forbids with it. */
+  readonly forbids?: readonly string[];
   readonly state: LessonState;
 }
 
@@ -64,6 +70,12 @@ export interface LessonState {
   readonly contradicted: boolean;
   /** The lesson whose words replaced this one's. */
   readonly supersededBy: string | null;
+  /** When a person last accepted it; gone once they reject it. */
+  readonly acceptedAt?: number;
+  /** The instruction file that says it already. */
+  readonly documented?: string;
+  /** The person's prohibition that holds it back. */
+  readonly vetoedBy?: LessonId;
   /** The finding whose words are shown for it in all projects; null where that was taken back. */
   readonly promotion?: { readonly lesson: string | null; readonly byPerson: boolean };
 }
@@ -72,12 +84,28 @@ export interface LessonState {
 export interface StoredDecision {
   readonly finding: FindingId;
   readonly at: number;
-  readonly decision: LessonDecision | "promoted" | "demoted";
+  readonly decision: LessonDecision | "promoted" | "demoted" | "documented";
   readonly everywhere: boolean;
-  /** With `promoted` and `demoted`: the finding whose words are shown. */
-  readonly lesson: FindingId | null;
+  /** With `promoted` and `demoted` the finding whose words are shown; with `documented` the file that says it. */
+  readonly lesson: string | null;
   readonly actor: Actor;
 }
+
+/** A word about two findings, and so about their lessons, whatever ids those have by now. */
+export interface FindingLink {
+  readonly key: string;
+  /** With `vetoed` the one that is held back. */
+  readonly finding: FindingId;
+  readonly other: FindingId;
+  /** `same`: a finding names what it confirms; `merged` and `split` decide over that, the latest wins. */
+  readonly type: "same" | "merged" | "split" | "contrary" | "vetoed";
+  readonly at: number;
+  /** With `merged`: the words for all of them. */
+  readonly words: LessonWords | null;
+}
+
+/** The part of a lesson that a person reads. */
+export type LessonWords = Pick<LessonText, "lesson" | "trigger" | "action">;
 
 /** How the call that worked differs from the one that failed. */
 export type Remedy = CallDifference | "elevation" | "input" | "step" | "other-way";
@@ -189,8 +217,8 @@ export interface Finding extends LessonText {
   /** Said by the judge, not by rules. */
   readonly by?: "judge";
   /** The known lesson that the judge says this confirms, or contradicts. */
-  readonly sameAs?: LessonId;
-  readonly contradicts?: LessonId;
+  readonly sameAs?: FindingId;
+  readonly contradicts?: FindingId;
 }
 
 /** A place in a session where something may be learned, for a judge to look at. */

@@ -12,8 +12,11 @@ export {
 } from "./home.ts";
 export {
   findBrokenSettings,
-  type ModelChoice,
-  modelChoice,
+  type JudgeAgent,
+  type JudgeChoice,
+  judgeAgents,
+  judgeForms,
+  parseJudge,
   parseKey,
   readSettingsFile,
   recallSettings,

@@ -5,33 +5,28 @@ import { errorMessage, KnackError } from "../base/index.ts";
 import { reviewModes } from "../records/index.ts";
 import { type Home, projectConfig } from "./home.ts";
 
-/** Which model is asked, and through what. */
-export type ModelChoice =
+/** The agents whose own command line can judge, in the order in which they are suggested. */
+export const judgeAgents = ["claude", "codex", "gemini", "opencode", "copilot"] as const;
+export type JudgeAgent = (typeof judgeAgents)[number];
+
+/** Which model judges, and through what. */
+export type JudgeChoice =
   | { readonly via: "off" }
-  /** The agent's own command line and login; its default model if `id` is null. */
-  | { readonly via: "claude" | "codex"; readonly id: string | null }
+  /** An agent's own command line and sign-in; a small model if `id` is null. */
+  | { readonly via: JudgeAgent; readonly id: string | null }
   | { readonly via: "anthropic" | "openai"; readonly id: string };
 
-const modelForms =
-  "off, anthropic/<model>, openai/<model>, claude, claude/<model>, codex, or codex/<model> (for requests as files: knack learn --model-dump <folder>)";
+export const judgeForms = `off, ${judgeAgents.join(", ")}, <agent>/<model>, anthropic/<model>, or openai/<model>`;
 
-/** Parses the `model` setting; null if it is invalid. */
-export function modelChoice(word: string): ModelChoice | null {
+/** Parses the `judge` setting; null if it is invalid. */
+export function parseJudge(word: string): JudgeChoice | null {
   const [via = "", ...rest] = word.split("/");
   const id = rest.join("/");
-  if (id !== "" && !/^[\w.:@/-]{1,120}$/.test(id)) return null;
-  switch (via) {
-    case "off":
-      return rest.length === 0 ? { via } : null;
-    case "claude":
-    case "codex":
-      return rest.length === 0 ? { via, id: null } : id === "" || id.startsWith("-") ? null : { via, id };
-    case "anthropic":
-    case "openai":
-      return id === "" ? null : { via, id };
-    default:
-      return null;
-  }
+  if (rest.length > 0 && !/^[\w.:@][\w.:@/-]{0,119}$/.test(id)) return null;
+  if (via === "off") return rest.length === 0 ? { via } : null;
+  if (via === "anthropic" || via === "openai") return id === "" ? null : { via, id };
+  const agent = judgeAgents.find((one) => one === via);
+  return agent === undefined ? null : { via: agent, id: id || null };
 }
 
 interface Setting<Value> {
@@ -83,27 +78,30 @@ const allSettings = {
   foreground: setting("off", z.enum(["off", "ask"]), "off, or ask (the agent, once a session)"),
   /** The share of sessions from which a match is withheld, to measure its effect. */
   "recall.holdout": setting(0, numberUpTo(0.5), "a share from 0 (off) to 0.5 of matches to hold back"),
-  /** Rules alone, or rules that propose and a model that judges. */
-  observer: setting("heuristic", z.enum(["heuristic", "model"]), "heuristic, or model (rules propose)"),
-  model: setting("off", z.string().check(z.refine((word) => modelChoice(word) !== null)), modelForms),
-  /** The address of a model that has one; null for its maker's own. */
-  "model.url": setting(
+  /** Who judges what is worth keeping, and reviews in the background. */
+  judge: setting(
+    "off",
+    z.string().check(z.refine((word) => parseJudge(word) !== null)),
+    `${judgeForms} (for requests as files: knack learn --model-dump <folder>)`,
+  ),
+  /** The address of a judge behind an API; null for its maker's own. */
+  "judge.url": setting(
     null,
     z.nullable(z.string().check(z.refine(isAddress))),
     "an address such as http://127.0.0.1:11434/v1, without a password or a query in it; or null",
   ),
   /** The name of the environment variable that has the key; null for the usual one. */
-  "model.keyEnv": setting(
+  "judge.keyEnv": setting(
     null,
     z.nullable(z.string().check(z.regex(/^[A-Za-z_]\w{0,80}$/))),
     "the name of an environment variable, such as ANTHROPIC_API_KEY, not the key itself; or null",
   ),
-  "model.timeoutMs": setting(10_000, wholeUpTo(120_000, 1_000), "milliseconds from 1000 to 120000"),
-  "model.budgetDay": setting(1, numberUpTo(1_000), "US dollars for a day"),
-  "model.budgetCall": setting(0.5, numberUpTo(100), "US dollars for one call"),
+  "judge.timeoutMs": setting(90_000, wholeUpTo(300_000, 1_000), "milliseconds from 1000 to 300000"),
+  "judge.budgetDay": setting(0.5, numberUpTo(1_000), "US dollars for a day"),
+  "judge.budgetCall": setting(0.5, numberUpTo(100), "US dollars for one call"),
   /** Prices, where Knack's own table is wrong or has none. */
-  "model.inputUsd": setting(null, dollarsPerMillion, "US dollars per million tokens sent, or null"),
-  "model.outputUsd": setting(null, dollarsPerMillion, "US dollars per million tokens answered, or null"),
+  "judge.inputUsd": setting(null, dollarsPerMillion, "US dollars per million tokens sent, or null"),
+  "judge.outputUsd": setting(null, dollarsPerMillion, "US dollars per million tokens answered, or null"),
   review: setting(
     "off",
     z.enum(reviewModes),
@@ -112,7 +110,7 @@ const allSettings = {
   "review.calls": setting(15, wholeUpTo(10_000, 1), "tool calls between two reviews, at least"),
   "review.minutes": setting(30, numberUpTo(10_080), "minutes between two reviews"),
   "review.perDay": setting(12, wholeUpTo(200), "reviews in a day, at most"),
-  "review.budget": setting(0.5, numberUpTo(100), "US dollars for one review; model.budgetDay limits a day"),
+  "review.budget": setting(0.5, numberUpTo(100), "US dollars for one review; judge.budgetDay limits a day"),
   "review.timeoutMs": setting(120_000, wholeUpTo(300_000, 1_000), "milliseconds from 1000 to 300000"),
 };
 
@@ -223,11 +221,11 @@ export function writeSetting(
       hint: `For yourself: knack config set ${key} ${value}`,
     });
   const path = root === null ? home.config : projectConfig(root);
-  const typed = key === "prefix" || key === "model" ? value : parseValue(value);
+  const typed = key === "prefix" || key === "judge" ? value : parseValue(value);
   const { check, values }: Pick<Setting<unknown>, "values"> & { check: z.ZodMiniType } = allSettings[key];
   if (!z.safeParse(check, typed).success) {
     // The value may be a secret key typed by mistake; do not print it.
-    const what = key.startsWith("model.") ? "value" : `value "${value}"`;
+    const what = key.startsWith("judge") ? "value" : `value "${value}"`;
     throw new KnackError("WRONG_USAGE", `Invalid ${what} for ${key}.`, { hint: `Use ${values}` });
   }
   const before = readFile(home, root);

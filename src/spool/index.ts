@@ -1,3 +1,4 @@
+export { noteRequest, type Offer, openRequests, readOffer, writeOffer } from "./offers.ts";
 export {
   loadChildProcess,
   makeFileName,

@@ -45,6 +45,7 @@ function describeSubject(note: HookNote): string {
   if (note.type === "offered") return note.skill;
   if (note.type === "withheld") return note.id;
   if (note.type === "unmatched") return "prompt";
+  if (note.type === "offer") return note.kept === null ? "offer" : "answer";
   return note.type === "asked" && note.over ? `${note.lessonId}-over` : note.lessonId;
 }
 

@@ -6,6 +6,7 @@ import {
   type FindingEvidence,
   type FindingId,
   type FindingKind,
+  type FindingLink,
   type ImportRow,
   type Lesson,
   type LessonId,
@@ -45,11 +46,17 @@ export function createLearning(db: Kysely<Tables>) {
     learned: {
       of: (sessions: readonly TranscriptId[]) =>
         selectRows(db, "learned", { where: "session", in: sessions }),
+      /** Sessions with leads that nobody judged. */
+      waiting: (project?: string) => {
+        const rows = db.selectFrom("learned").selectAll().where("waiting", ">", 0);
+        return (project === undefined ? rows : rows.where("project", "=", project)).execute();
+      },
       save: async (row: Tables["learned"]): Promise<void> => {
         await db.replaceInto("learned").values(row).execute();
       },
     },
     findings: createFindings(db),
+    links: createLinks(db),
     uses: createUses(db),
     decisions: createDecisions(db),
     imports: createImports(db),
@@ -171,6 +178,11 @@ function createFindings(db: Kysely<Tables>) {
         .limit(most);
       return inOrder(await best.execute());
     },
+    /** The findings that go by one of these cues. */
+    withCues: async (cues: readonly string[]): Promise<StoredFinding[]> =>
+      inOrder(
+        await db.selectFrom("cue").select("finding as n").distinct().where("cue", "in", cues).execute(),
+      ),
     /** Findings of a scope with at least two of these words: most words first, then latest; up to a limit. */
     sharing: async (scopeId: string, words: readonly string[], most: number): Promise<StoredFinding[]> => {
       if (words.length === 0) return [];
@@ -383,6 +395,30 @@ function findingToRow(stored: StoredFinding): Omit<Tables["finding"], "n"> {
   };
 }
 
+/** Words about two findings each. */
+function createLinks(db: Kysely<Tables>) {
+  const fromRow = ({ words, ...row }: Tables["link"]) =>
+    ({ ...row, words: words === null ? null : parseJson(words) }) as FindingLink;
+  return {
+    save: async (links: readonly FindingLink[]): Promise<void> => {
+      const rows = links.map((link) => ({ ...link, words: link.words && JSON.stringify(link.words) }));
+      await inSlices(rows, (some) => db.replaceInto("link").values(some).execute());
+    },
+    drop: async (keys: readonly string[]): Promise<void> => {
+      await db.deleteFrom("link").where("key", "in", keys).execute();
+    },
+    vetoes: async () => (await selectRows(db, "link", { where: "type", in: ["vetoed"] })).map(fromRow),
+    /** The links that name one of these findings, each once. */
+    of: async (ids: readonly FindingId[]): Promise<FindingLink[]> => {
+      const rows = [
+        ...(await selectRows(db, "link", { where: "finding", in: ids })),
+        ...(await selectRows(db, "link", { where: "other", in: ids })),
+      ];
+      return [...new Map(rows.map((row) => [row.key, fromRow(row)])).values()];
+    },
+  };
+}
+
 type StoredUse = CallUse & { readonly run: SessionId; readonly project: string; readonly at: number };
 
 function createUses(db: Kysely<Tables>) {
@@ -486,6 +522,8 @@ function createLessons(db: Kysely<Tables>) {
             .execute(),
         ),
       ),
+    /** Those with which a person forbids something. */
+    forbidding: async () => read(await select().where("forbids", "=", sql.lit(1)).orderBy("id").execute()),
     save: async (lessons: readonly Lesson[]): Promise<void> => {
       await inSlices(lessons, (some) => db.replaceInto("lesson").values(some.map(lessonToRow)).execute());
     },
@@ -496,9 +534,10 @@ function createLessons(db: Kysely<Tables>) {
 }
 
 function lessonToRow(lesson: Lesson): Tables["lesson"] {
-  const { id, project, scope, call, state } = lesson;
+  const { id, project, scope, call, state, forbids } = lesson;
   return {
     ...{ id, project, scope_id: scope === "user" ? "user" : project, head: call?.[0] ?? null },
+    forbids: forbids ? 1 : 0,
     ...{ status: state.status, confidence: state.confidence, last_at: state.lastAt },
     data: JSON.stringify(lesson),
   };

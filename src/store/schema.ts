@@ -2,7 +2,7 @@ import { type AliasedRawBuilder, type Kysely, type RawBuilder, sql } from "kysel
 import { KnackError } from "../base/index.ts";
 
 /** Databases of another version are refused. Raise it with every change below. */
-export const schemaVersion = 7;
+export const schemaVersion = 8;
 
 /**
  * Tables as they are on disk: a name and a type of SQLite's for each column, with "?" where it may be null. Times are
@@ -40,7 +40,11 @@ const tables = {
     keys: "primary key (id)",
   },
   /** How far a session was learned from. */
-  learned: { columns: "session text, pass integer, mark text", keys: "primary key (session)" },
+  learned: {
+    columns:
+      "session text, project text, pass integer, mark text, leads text, waiting integer, size integer, judged text?",
+    keys: "primary key (session)",
+  },
   finding: {
     columns: `n integer, id text, pass integer, session text, run text, project text, scope_id text, lesson_id text,
       at integer, found_at integer, origin text?, kind text, confidence real, trigger_text text, action_text text,
@@ -63,6 +67,11 @@ const tables = {
   cue: { columns: "cue text, finding integer", keys: "primary key (cue, finding)" },
   /** Two findings that say opposite things, both ways round. */
   opposition: { columns: "finding text, by text", keys: "primary key (finding, by)" },
+  /** Words about two findings, whether or not those are there. */
+  link: {
+    columns: "key text, finding text, other text, type text, at integer, words text?",
+    keys: "primary key (key)",
+  },
   use: {
     columns: `session text, run text, project text, head text, parts text, at integer, ok integer,
       failed integer`,
@@ -72,10 +81,10 @@ const tables = {
     columns: `key text, finding text, at integer, decision text, everywhere integer, lesson text?, actor text`,
     keys: "primary key (key)",
   },
-  /** `head` is the program of the call that a lesson recommends. */
+  /** `head` is the program of the call that a lesson recommends; `forbids` is 1 for a person's prohibition. */
   lesson: {
-    columns: `id text, scope_id text, project text, head text?, status text, confidence real, last_at integer,
-      data text`,
+    columns: `id text, scope_id text, project text, head text?, forbids integer, status text, confidence real,
+      last_at integer, data text`,
     keys: "primary key (id)",
   },
   change: { columns: "id text, path text, state text, at integer, data text", keys: "primary key (id)" },
@@ -128,10 +137,13 @@ export const createStatements: readonly string[] = [
   "create index finding_of_session on finding (session)",
   "create index term_of_finding on term (finding)",
   "create index cue_of_finding on cue (finding)",
+  "create index link_of_finding on link (finding)",
+  "create index link_of_other on link (other)",
   "create index use_of_head on use (head, project)",
   "create index use_of_session on use (session)",
   "create index decision_of_finding on decision (finding)",
   "create index lesson_of_head on lesson (head) where head is not null",
+  "create index lesson_forbidding on lesson (scope_id) where forbids = 1",
   "create index lesson_promoted on lesson (scope_id) where status = 'promoted'",
   "create index imported_by_id on imported (id)",
 ];

@@ -32,7 +32,7 @@ const eventsPerSession = 2 ** 24;
 /** The tables whose rows follow from the ledger. */
 const foldTables: readonly TableName[] = [
   ...(["project", "learned", "finding", "withdrawn", "term", "term_count", "cue"] as const),
-  ...(["opposition", "use", "decision", "imported", "lesson", "change"] as const),
+  ...(["opposition", "link", "use", "decision", "imported", "lesson", "change"] as const),
 ];
 
 /**

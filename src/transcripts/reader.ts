@@ -248,6 +248,20 @@ const unknownFacts: SessionFacts = {
 /** Number of events that identify a session whose format has no ids; shorter sessions are not learned from. */
 const namingEvents = 10;
 
+/** Characters of an instruction file that are kept, and of one mark. */
+const instructionChars = 24_000;
+const markedChars = 4_000;
+
+function splitAtLines(text: string, most: number): string[] {
+  const parts: string[] = [];
+  for (let rest = text; rest !== ""; ) {
+    const end = rest.length <= most ? rest.length : rest.lastIndexOf("\n", most) + 1 || most;
+    parts.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  return parts;
+}
+
 /**
  * Builds the events of one session from what a reader recognises: numbers them, joins results to calls, and skips
  * records it has seen. `drain` hands out what changed since the last time, so a long file needs little memory.
@@ -324,6 +338,14 @@ export class SessionBuilder {
 
   mark(position: RecordPosition, text: string, command: string | null = null): void {
     this.add(position, "mark", text).command = command;
+  }
+
+  /** Adds an instruction file that the agent was given, once, in marks that are short enough to be kept whole. */
+  instructions(position: RecordPosition, file: string, text: string): void {
+    const origin = `instructions|${file}|${text.length}`;
+    if (this.repeats(origin)) return;
+    for (const [n, part] of splitAtLines(text.slice(0, instructionChars), markedChars).entries())
+      this.mark({ ...position, origin: n === 0 ? origin : null }, `Instructions in ${file}:\n${part}`);
   }
 
   call(position: RecordPosition, { id, tool, input, command, files }: RecordedCall): PendingEvent {

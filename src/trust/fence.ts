@@ -60,10 +60,6 @@ const homes = (() => {
   );
 })();
 
-export function cutWithoutHome(text: string, most: number): string {
-  return shorten(withoutHome(text).trim(), most);
-}
-
 /** Cuts a text to its size inside a fence, where escapes count in full. */
 export function cutToFit(text: string, most: number): string {
   if (most <= 0) return "";

@@ -1,7 +1,6 @@
 export { maskStart } from "./assignments.ts";
 export {
   cutToFit,
-  cutWithoutHome,
   type FenceFrame,
   fence,
   fencedSize,

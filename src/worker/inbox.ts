@@ -114,6 +114,8 @@ function isNote(value: unknown): value is Note {
   const note = value as Partial<Record<string, unknown>>;
   if (typeof note.session !== "string" || typeof note.at !== "number") return false;
   if (note.type === "asked" && typeof note.over !== "boolean") return false;
+  if (note.type === "offer" && !(isTexts(note.lessons) && (note.kept === null || isTexts(note.kept))))
+    return false;
   return requiredTexts[String(note.type)]?.every((name) => typeof note[name] === "string") ?? false;
 }
 
@@ -124,4 +126,9 @@ const requiredTexts: Readonly<Record<string, readonly string[]>> = {
   withheld: ["id"],
   unmatched: ["text"],
   asked: ["lessonId"],
+  offer: [],
 };
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}

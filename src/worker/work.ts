@@ -21,6 +21,9 @@ const longestMs = 60_000;
 /** How long a worker with an empty inbox waits for more, and how long it waits for another that is about to end. */
 const lingerMs = 400;
 const turnWaitMs = 3_000;
+/** How long a worker begins to have sessions judged, and how long the last of them may take beyond that. */
+const judgeMs = 5 * 60_000;
+const lastJudgeMs = 3 * 60_000;
 /** Days that session marks and recorded sessions (of agents without transcripts) are kept. */
 const seenDays = 7;
 const recordedDays = 30;
@@ -31,19 +34,21 @@ interface WorkOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly redactor: Redactor;
   readonly lowPriority?: boolean;
+  /** Whether models may be asked afterwards, which takes long. */
+  readonly asksModels?: boolean;
 }
 
 /**
  * Handles the hooks' notes: reads transcripts, learns, publishes drafts, renews the snapshot, reviews what is due, and
  * ends. One worker runs per home; it may be killed at any point, and the next one continues from there.
  */
-export async function work({ env, redactor, lowPriority = true }: WorkOptions) {
+export async function work({ env, redactor, lowPriority = true, asksModels = true }: WorkOptions) {
   const home = resolveHome(env);
   const clock = { now: Date.now };
   if (lowPriority) lowerPriority();
   try {
     const knack = await openKnack({ env, redactor, clock });
-    const worked = await new Worker(knack, home, clock).run().finally(() => knack.close());
+    const worked = await new Worker(knack, home, clock).run(asksModels).finally(() => knack.close());
     if (!worked.busy) updateState(home, { doneAt: clock.now(), failures: 0, error: null });
     return worked;
   } catch (error) {
@@ -58,10 +63,13 @@ type TakenNote = ReturnType<Inbox["take"]>[number];
 class Worker {
   /** `busy`: another worker is running. */
   private readonly worked = {
-    ...{ busy: false, notes: 0, sessions: 0, lessons: 0, drafts: 0, snapshot: false, reviews: 0 },
+    ...{ busy: false, notes: 0, sessions: 0, lessons: 0, drafts: 0, snapshot: false },
+    ...{ judged: 0, reviews: 0 },
   };
   /** The projects that were worked in. */
   private readonly projects = new Set<string>();
+  /** The agents' own ids of the sessions that have ended. */
+  private readonly ended = new Set<string>();
   /** Thrown at the end, so that no note stops another. */
   private readonly faults: unknown[] = [];
   private readonly knack: Knack;
@@ -78,15 +86,15 @@ class Worker {
     this.until = clock.now() + longestMs;
   }
 
-  async run() {
+  async run(asksModels: boolean) {
     const { knack, home, worked } = this;
     if (!(await this.takeTurn())) return { ...worked, busy: true };
     await this.handleUntilDone().finally(async () => {
       rmSync(home.worker, { force: true });
       await knack.giveBack("work");
     });
-    // From here on another worker may handle new notes: a review takes long.
-    await this.reviewDue();
+    // From here on another worker may handle new notes: a model takes long.
+    if (asksModels) await this.judgeDue().finally(() => this.reviewDue());
     return worked;
   }
 
@@ -180,6 +188,8 @@ class Worker {
     const { knack, worked, isLate } = this;
     const notes = taken.map(({ note }) => note);
     await knack.hear(notes.filter((note): note is HookNote => note.type !== "place"));
+    for (const note of notes)
+      if (note.type === "place" && note.event === "SessionEnd") this.ended.add(note.session);
     const paths = notes.flatMap(listTranscriptFiles);
     if (paths.length === 0) return true;
     const learned = await knack.learn(paths, { until: isLate, lookUntil: isLate });
@@ -187,6 +197,21 @@ class Worker {
     worked.sessions += learned.looked;
     worked.lessons += learned.findings.length;
     return learned.unread + learned.unlooked + learned.uncredited === 0;
+  }
+
+  /** Has the sessions judged that have ended or gone quiet, if the user turned a judge on; one worker at a time. */
+  private async judgeDue(): Promise<void> {
+    const { knack, worked, clock, ended } = this;
+    const until = clock.now() + judgeMs;
+    if (!(await knack.claim("judge", until + lastJudgeMs))) return;
+    try {
+      const { judged } = await knack.judgeWaiting({ ended, until: () => clock.now() > until });
+      worked.judged = judged.length;
+    } finally {
+      await knack.giveBack("judge");
+    }
+    // The next session offers what was learned.
+    if (worked.judged > 0) await knack.renewSnapshot();
   }
 
   /** Reviews the projects that were worked in, if the user allows it and it is due. */

@@ -100,7 +100,7 @@ describe("a review that is killed", () => {
     writeFileSync(join(bin, "claude"), `#!/bin/sh\nsleep 300 &\necho $$ > ${sign}\nexec sleep 300\n`, {
       mode: 0o755,
     });
-    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { model: "claude" });
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { judge: "claude" });
     const env = { ...at.env, PATH: `${bin}:${at.env.PATH}` };
     const child = startReview({ env, now: at.clock.now(), until: null });
     const over = ending(child);
@@ -118,7 +118,7 @@ describe("a review that is killed", () => {
       at.clock.pass(hour);
       await ending(startReview({ env: at.env, now: at.clock.now(), until }));
     }
-    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { model: "openai/other-mini" });
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { judge: "openai/other-mini" });
     at.clock.pass(hour);
     const knack = await at.open();
     expect((await knack.review())[0]?.ended).toMatchObject({ outcome: "published" });

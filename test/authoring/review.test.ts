@@ -708,8 +708,8 @@ describe("a review", () => {
 
   test("tells an agent's program to cost no more than is set aside: of a call, of the review and of the day", async () => {
     const said = answering([], "there is nothing in it");
-    const budgets = { "model.budgetDay": 0.2, "model.budgetCall": 0.1, "review.budget": 0.15 };
-    const { at, knack } = await fresh(() => value(), { model: "claude", "review.minutes": 1, ...budgets });
+    const budgets = { "judge.budgetDay": 0.2, "judge.budgetCall": 0.1, "review.budget": 0.15 };
+    const { at, knack } = await fresh(() => value(), { judge: "claude", "review.minutes": 1, ...budgets });
     const toldUsd = claudeAnswers(at, said, 0.09);
     for (const run of ["second", "third"]) {
       expect(await review(knack)).toMatchObject({ outcome: "nothing", because: said.because });
@@ -836,8 +836,8 @@ describe("a review", () => {
   it.each(["openai/llama3", "openai/gpt-5.1", "openai/gpt-4o", "anthropic/claude-opus-4-5"])(
     "may be made by %s within what is allowed at first",
     async (model) => {
-      const prices = { "model.inputUsd": null, "model.outputUsd": null };
-      const at = await looking({ reviewer: () => ({ value: "none" }) }, { model, ...prices });
+      const prices = { "judge.inputUsd": null, "judge.outputUsd": null };
+      const at = await looking({ reviewer: () => ({ value: "none" }) }, { judge: model, ...prices });
       const knack = await at.open();
       const text = Array.from({ length: 60 }, (_, n) => ran(`cat part-${n}`, "x ".repeat(2_000)));
       await signals(knack, await at.lives(knack, "first", [...staleTunnel, ...text]));
@@ -849,13 +849,13 @@ describe("a review", () => {
 
   it.each<[string, object, string]>([
     ["reviews are off", { review: "off" }, "off"],
-    ["no model is set", { model: "off" }, "no-model"],
+    ["no judge is set", { judge: "off" }, "no-model"],
     ["a day's reviews are done", { "review.perDay": 0 }, "too-many-today"],
-    ["a day's money is spent", { "model.budgetDay": 0 }, "budget-spent"],
+    ["a day's money is spent", { "judge.budgetDay": 0 }, "budget-spent"],
     ["one may cost nothing", { "review.budget": 0 }, "too-dear"],
     ["one may cost too little", { "review.budget": 0.001 }, "too-dear"],
     ["the gate may be paid, and the reviewer may not", { "review.budget": 0.02 }, "too-dear"],
-    ["a call may cost too little", { "model.budgetCall": 0.02 }, "call-too-dear"],
+    ["a call may cost too little", { "judge.budgetCall": 0.02 }, "call-too-dear"],
   ])("is not begun where %s", async (_, settings, because) => {
     const { at, knack } = await fresh(() => value(), settings);
     const done = await knack.review();
@@ -925,7 +925,7 @@ describe("a review", () => {
           return { value: { because: "I want more.", expand, drafts: [] } };
         },
       },
-      { "review.budget": 5, "model.budgetCall": 5, "model.budgetDay": 9 },
+      { "review.budget": 5, "judge.budgetCall": 5, "judge.budgetDay": 9 },
     );
     const knack = await at.open();
     if (issue) await learnsSkill(knack, await at.lives(knack, "before"), { files });
@@ -944,7 +944,7 @@ describe("a review", () => {
     const { at, knack } = await fresh((told) => value(aCreate(told)), { "review.budget": 0.001 });
     const [{ id } = { id: "" }] = await knack.projects();
     expect(await knack.previewReview(id)).toMatchObject({ dossier: { whole: true }, usdAtMost: 0.001 });
-    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { "model.keyEnv": "NO_SUCH_KEY" });
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { "judge.keyEnv": "NO_SUCH_KEY" });
     const { unset, requests } = await knack.previewReview(id);
     expect([unset, requests.length]).toEqual([expect.stringMatching(/NO_SUCH_KEY/), 1]);
   });

@@ -346,9 +346,9 @@ describe("a signal of the transcript", () => {
     expect(await knack.reviews()).toMatchObject({ signals: { counted: 0 } });
   });
 
-  test("tells of a skill that told what failed, and of one after which the person corrected the agent", async () => {
+  test("tells of a skill that told what failed", async () => {
     const { lives, lines, signals } = await at();
-    const [one, two] = [lines(1), lines(2)];
+    const one = lines(1);
     await lives(
       1,
       one.user("Make the check pass"),
@@ -361,22 +361,6 @@ describe("a signal of the transcript", () => {
         signal: { kind: "update", skill: "check", issue: "stale_command", effect: "retry_after_tool_error" },
       },
     ]);
-    await lives(
-      2,
-      two.user("Make the check pass"),
-      ...loads(two, "check"),
-      ...padded(two),
-      ...runs(two, "t1", "npm install left-pad"),
-      two.says("I installed it with npm."),
-      two.user("No, that's wrong. Use pnpm instead of npm, this repository has a pnpm lockfile."),
-      ...runs(two, "t2", "pnpm add left-pad"),
-      two.says("Done with pnpm."),
-    );
-    const update = (await signals()).find(({ invocation }) => invocation.startsWith(idOf(2)));
-    expect(update).toMatchObject({
-      signal: { kind: "update", skill: "check", effect: "retry_after_user_correction" },
-      invocation: `${idOf(2)}#2`,
-    });
   });
 
   test("is none where something was learned, said, kept or refused, nor of Knack's own work", async () => {
@@ -616,7 +600,7 @@ describe("the window of a review", () => {
   test("is noted with the reason not to look at it, once, and nothing is noted for who only asks", async () => {
     const { home, lives, lines, store, clock, project, knack } = await at();
     const settings = {
-      ...{ review: "suggest", model: "openai/some-mini", "model.url": "http://127.0.0.1:1/v1" },
+      ...{ review: "suggest", judge: "openai/some-mini", "judge.url": "http://127.0.0.1:1/v1" },
       ...{ "review.calls": 3, "review.minutes": 0 },
     };
     put(join(home, ".knack/config.json"), JSON.stringify(settings));

@@ -120,7 +120,7 @@ describe("knack backtest", () => {
     expect(stdout).toMatch(
       /^No agent sessions on this machine\. These are the bundled example sessions\.\n\nReplayed 8 /,
     );
-    expect(stdout).toContain("correction repeated an earlier one; 1 would have been known");
+    expect(stdout).toContain("Knack would have had the fix for 2 of them");
     const { stdout: json } = await knackHere(["backtest", "--json"], { home: empty, env: {} });
     expect(JSON.parse(json)).toMatchObject({
       examples: true,
@@ -250,7 +250,7 @@ describe("secrets", () => {
   ];
 
   const order = (n: number) =>
-    `No, always use make deploy with ${planted[n]?.text} here, never make ship by hand.`;
+    `No, always use make deploy with ${planted[n]?.text} and never make ship by hand.`;
 
   function nothingOf({ stdout, stderr }: Ran, what: string): void {
     for (const { secret, kind } of planted)

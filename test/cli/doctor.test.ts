@@ -84,7 +84,7 @@ describe("Knack in Claude Code, to the doctor,", () => {
     [
       "that answers",
       { command: process.execPath, args: [cli, "mcp"] },
-      { ok: true, says: /^answers with 8 tools$/ },
+      { ok: true, says: /^answers with 10 tools$/ },
     ],
     [
       "that ends at once",
@@ -392,7 +392,7 @@ describe("the chain, to the doctor,", () => {
     expect(checks.snapshot?.says).toMatch(/^made (?:just now|\d minutes? ago), up to date$/);
     expect(filesIn(home)).toEqual(before);
     const order =
-      "home settings database ledger plugin program installs hooks server fired captured learned injected spool dead-letters worker hook.log upkeep changes published snapshot library model reviews";
+      "home settings database ledger plugin program installs hooks server fired captured learned injected spool dead-letters worker hook.log upkeep changes published snapshot library judge reviews";
     expect(
       Object.keys(checks)
         .filter((name) => !["Claude Code", "Codex", "agents"].includes(name))

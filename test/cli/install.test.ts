@@ -16,7 +16,7 @@ import { describe, expect, test } from "vitest";
 import { unprivileged } from "../helpers/anybody.ts";
 import { knackHere } from "../helpers/here.ts";
 import { knack, type Ran, root } from "../helpers/knack.ts";
-import { filesIn, machine } from "../helpers/machine.ts";
+import { databaseSessions, filesIn, machine } from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
 interface Person {
@@ -280,10 +280,33 @@ describe("knack init", () => {
     expect(again.code).toBe(0);
     expect(JSON.parse(again.stdout)).toMatchObject({
       install: { installed: true, changed: false },
-      foreground: "off",
+      judge: "off",
       learned: { sessions: transcripts.length - 1 },
       doctor: { ok: true },
     });
+  });
+
+  test("--yes turns no judge on, and --judge does without a question", async () => {
+    const { home } = machine({ sessions: databaseSessions });
+    const bin = join(home, "bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "claude"), "#!/bin/sh\n", { mode: 0o755 });
+    const init = (...words: string[]) =>
+      knack(["init", "--yes", ...words], { home, env: { PATH: `${bin}:${process.env.PATH}` } });
+    const config = join(home, ".knack/config.json");
+    expect((await init()).stdout).toContain("To have a judge later: knack config set judge claude");
+    expect(existsSync(config)).toBe(false);
+    const wrong = await init("--judge", "oracle");
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no judge "oracle".') });
+    expect((await init("--judge", "claude/sonnet")).stdout).toContain("claude/sonnet judges from now on.");
+    expect(JSON.parse(readFileSync(config, "utf8"))).toEqual({ judge: "claude/sonnet" });
+    expect((await init()).stdout).toContain(
+      "The judge stays claude/sonnet. To turn it off: knack config set judge off",
+    );
+    const missing = await init("--judge", "copilot");
+    expect(missing.stdout).toContain("cannot be asked: copilot is not on the PATH");
+    expect(JSON.parse((await init("--judge", "off", "--json")).stdout)).toMatchObject({ judge: "off" });
+    expect(JSON.parse(readFileSync(config, "utf8"))).toEqual({ judge: "off" });
   });
 
   test("says so where there is no Claude Code, and what to do", async () => {

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { describeNoReply } from "../../src/cli/screen/lesson.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
-import { anEndpoint } from "../helpers/endpoint.ts";
+import { type Act, anEndpoint } from "../helpers/endpoint.ts";
 import { knackHere } from "../helpers/here.ts";
-import { answering, keepingAll, recordIn } from "../helpers/judging.ts";
+import { asksAboutSession, changingNothing, keepingNothing, recordIn } from "../helpers/judging.ts";
 import { cli, knack, root } from "../helpers/knack.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -16,15 +16,15 @@ const [first, second] = ["generated", "database"].map((word) =>
 ) as [string, string];
 
 /** A home in which a model on this machine is to judge. */
-function homeWith(url: string): string {
+function homeWith(url: string, more: object = {}): string {
   const home = tempFolder();
   mkdirSync(join(home, ".knack"));
   const settings = {
-    observer: "model",
-    model: "openai/local",
-    "model.url": url,
-    "model.inputUsd": 1,
-    "model.outputUsd": 1,
+    judge: "openai/local",
+    "judge.url": url,
+    "judge.inputUsd": 1,
+    "judge.outputUsd": 1,
+    ...more,
   };
   writeFileSync(join(home, ".knack/config.json"), JSON.stringify(settings));
   return home;
@@ -46,7 +46,7 @@ describe("knack learn with a model", () => {
     let victim: { kill(signal: "SIGKILL"): boolean } | null = null;
     const endpoint = await anEndpoint(({ prompt }, number) => {
       if (number === 2 && victim?.kill("SIGKILL")) return "silence";
-      return { value: keepingAll(prompt) };
+      return { value: changingNothing(prompt) };
     });
     const home = homeWith(endpoint.url);
     const env = { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack") };
@@ -57,25 +57,102 @@ describe("knack learn with a model", () => {
     victim = null;
     const { code, stdout } = await knack(["learn", first, second, "--json"], { home });
     expect(code).toBe(0);
-    expect(JSON.parse(stdout).judged).toMatchObject({ sessions: 1, fellBack: [] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      judged: { sessions: 1 },
+      unjudged: { sessions: 0, because: null },
+    });
     expect(endpoint.asked).toHaveLength(3);
-    expect(endpoint.asked[2]?.prompt).toBe(endpoint.asked[1]?.prompt);
+    // The lessons of the project are others by now; the session is the same.
+    const [, interrupted, resumed] = endpoint.asked.map(({ prompt }) => recordIn(prompt).events);
+    expect(resumed).toEqual(interrupted);
     expect(await countsIn(home)).toMatchObject({ "model.asked": 3, "model.called": 2, "session.judged": 2 });
     // No word of it beyond what is shown: status and doctor say who judges, and what that came to.
     const status = JSON.parse((await knack(["status", "--json"], { home })).stdout);
-    expect(status.observer).toMatchObject({
-      observer: "model",
-      model: "openai/local",
+    expect(status.judge).toMatchObject({
+      judge: "openai/local",
+      isOn: true,
       unset: null,
       spent: { calls: 3 },
     });
     expect(status.week.cost.model).toBeGreaterThan(0);
     const doctor = JSON.parse((await knack(["doctor", "--json"], { home })).stdout);
-    const model = doctor.checks.find(({ name }: { name: string }) => name === "model");
+    const model = doctor.checks.find(({ name }: { name: string }) => name === "judge");
     expect(model).toMatchObject({
       ok: true,
-      says: expect.stringContaining(`openai/local (${endpoint.url}/chat/completions)`),
+      says: expect.stringMatching(
+        /^openai\/local, 3 requests, \$0\.\d+ of \$0\.50 in the last 24 hours \(http:.*\/chat\/completions\)$/,
+      ),
     });
+  });
+
+  test.each<[string, Act, object, boolean, RegExp]>([
+    [
+      "a wrong key",
+      { status: 401 },
+      {},
+      false,
+      /^openai\/local has failed since \d{4}-\d\d-\d\d \d\d:\d\d: the model refused: 401 .*; what rules found stands: check the key and the model's name$/,
+    ],
+    [
+      "a time-out",
+      "silence",
+      { "judge.timeoutMs": 1_000 },
+      true,
+      /^openai\/local has failed since .*: no answer in 1000 ms; .*: try again, or knack config set judge\.timeoutMs <milliseconds>$/,
+    ],
+    [
+      "nonsense",
+      { text: "I like all of them." },
+      {},
+      true,
+      /^openai\/local has failed since .*: the answer does not have .* form; .*: use another model: knack config set judge openai\/<model>$/,
+    ],
+    [
+      "a spent budget",
+      "silence",
+      { "judge.budgetDay": 0 },
+      true,
+      /^openai\/local, not asked in the last 24 hours: the budget is spent: .*knack config set judge\.budgetDay <US dollars>$/,
+    ],
+  ])(
+    "says in status and doctor what %s came to, and what rules found stands",
+    async (_, act, more, ok, says) => {
+      const { url } = await anEndpoint(() => act);
+      const home = homeWith(url, more);
+      const { code, stdout } = await knackHere(["learn", first, "--json"], { home });
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ judged: { sessions: 0 }, unjudged: { sessions: 1 } });
+      const rules = await knackHere(["learn", first, "--json", "--dry-run", "--judge", "off"], {
+        home: tempFolder(),
+      });
+      const lessons = (text: string) =>
+        JSON.parse(text).findings.map(({ lesson }: { lesson: string }) => lesson);
+      expect(lessons(stdout)).toEqual(lessons(rules.stdout));
+      const line = (await knackHere(["status"], { home })).stdout
+        .split("\n")
+        .find((one) => one.startsWith("judge "));
+      expect(line?.slice("judge".length).trim()).toMatch(says);
+      const doctor = JSON.parse((await knackHere(["doctor", "--json"], { home })).stdout);
+      const check = doctor.checks.find(({ name }: { name: string }) => name === "judge");
+      expect(check).toMatchObject({ ok, repair: expect.any(String) });
+    },
+  );
+
+  test("off is said in status, and turned on for one run by a word", async () => {
+    const endpoint = await anEndpoint(({ prompt }) => ({ value: changingNothing(prompt) }));
+    const home = homeWith(endpoint.url, { judge: "off" });
+    await knackHere(["learn", first], { home });
+    expect(endpoint.asked).toHaveLength(0);
+    expect((await knackHere(["status"], { home })).stdout).toContain(
+      "\njudge    off: 1 session has leads nobody judged: `knack learn --judge claude` or /knack:learn\n",
+    );
+    expect(JSON.parse((await knackHere(["status", "--json"], { home })).stdout)).toMatchObject({
+      judge: { judge: "off", isOn: false },
+      unjudged: { sessions: 1 },
+    });
+    await knackHere(["learn", second, "--judge", "openai/local"], { home });
+    expect(endpoint.asked.filter(({ prompt }) => asksAboutSession(prompt))).toHaveLength(1);
+    expect((await knackHere(["config", "get", "judge"], { home })).stdout).toBe("off\n");
   });
 
   test("writes requests to files and takes answers from files, and remembers what was dropped", async () => {
@@ -83,35 +160,31 @@ describe("knack learn with a model", () => {
     const folder = join(home, "asked");
     const dumped = await knackHere(["learn", first, "--model-dump", folder, "--dry-run"], { home });
     expect(dumped.stdout).toContain(
-      "No model judged 1 session, so the rules' result stands: the request was written to a file.\n",
+      "1 session not judged: the request was written to a file. The rules' result stands for now.\n",
     );
-    expect(dumped.stdout).toContain("\nNothing else was written (--dry-run).\n");
     expect(dumped.stdout).toContain(
       `\nWrote 1 request to ${folder}. Put the answers beside them as <id>.answer.json, then:\n  knack learn ${first} --model-answers ${folder}\n`,
     );
     const early = await knackHere(["learn", first, "--model-answers", folder, "--dry-run"], { home });
-    expect(early.stdout).toContain("stands: there is no answer in the folder.\n");
+    expect(early.stdout).toContain("1 session not judged: there is no answer in the folder.");
     const [name] = readdirSync(folder) as [string];
-    const { candidates } = recordIn(readFileSync(join(folder, name), "utf8"));
-    const verdicts = candidates.map(({ id }) => ({ id, keep: false, because: "only for that day" }));
-    writeFileSync(
-      join(folder, name.replace("request.md", "answer.json")),
-      JSON.stringify(answering(verdicts)),
-    );
+    const nothing = keepingNothing(readFileSync(join(folder, name), "utf8"));
+    const { length } = nothing.aside;
+    writeFileSync(join(folder, name.replace("request.md", "answer.json")), JSON.stringify(nothing));
     const told = await knackHere(["learn", first, "--model-answers", folder, "--dry-run"], { home });
-    expect(told.stdout).toContain(`Judged by answers in files: 0 kept, ${candidates.length} dropped`);
+    expect(told.stdout).toContain(`Judged 1 session by answers in files: 0 lessons, ${length} left aside`);
     const answered = await knackHere(["learn", first, "--model-answers", folder, "--json"], { home });
     expect(JSON.parse(answered.stdout)).toMatchObject({
-      findings: [],
       judged: {
-        kept: 0,
-        own: 0,
-        fellBack: [],
-        dropped: candidates.map(({ kind }) => ({ kind, because: "only for that day" })),
+        sessions: 1,
+        models: ["replay"],
+        lessons: 0,
+        aside: Array(length).fill({ because: "only this task" }),
       },
+      unjudged: { sessions: 0, because: null },
     });
     const { stdout } = await knackHere(["lessons", "--dropped", "--json"], { home });
-    expect(JSON.parse(stdout).dropped).toHaveLength(candidates.length);
+    expect(JSON.parse(stdout).aside).toHaveLength(length);
     const again = ["learn", first, "--model-dump", folder];
     expect((await knackHere(again, { home })).stdout).toContain("No requests to write: ");
     const wire = JSON.parse((await knackHere([...again, "--json"], { home })).stdout);
@@ -123,32 +196,32 @@ describe("knack learn with a model", () => {
     const says = async (env: Record<string, string>) => {
       const { stdout } = await knackHere(["doctor", "--json"], { home, env });
       const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; says: string }[] };
-      return checks.filter(({ name }) => name === "model").map((one) => `${one.ok} ${one.says}`);
+      return checks.filter(({ name }) => name === "judge").map((one) => `${one.ok} ${one.says}`);
     };
-    expect(await says({})).toEqual(["true none: rules alone judge sessions"]);
-    expect(await says({ KNACK_OBSERVER: "model" })).toEqual([
-      "false no model is set, so rules alone judge sessions",
+    expect(await says({})).toEqual(["true off: rules alone keep what is certain"]);
+    expect(await says({ KNACK_JUDGE: "claude", PATH: "/nowhere" })).toEqual([
+      "false claude/haiku cannot be asked: claude is not on the PATH",
     ]);
-    expect(await says({ KNACK_OBSERVER: "oracle" })).toEqual(['false There is no observer "oracle".']);
+    expect(await says({ KNACK_JUDGE: "oracle" })).toEqual(['false There is no judge "oracle".']);
     expect(existsSync(join(home, ".knack"))).toBe(false);
-    const files = await knackHere(["config", "set", "model", "replay"], { home });
+    const files = await knackHere(["config", "set", "judge", "replay"], { home });
     expect(files).toMatchObject({ code: 2, stderr: expect.stringContaining("knack learn --model-dump") });
   });
 
   it.each([
-    ["unset: no model is set", "no model is set"],
+    ["unset: no judge is set", "no judge is set"],
     ["overloaded: 503 Service Unavailable", "the model is overloaded or failing: 503 Service Unavailable"],
     ["refused: 401 Unauthorized", "the model refused: 401 Unauthorized"],
     ["not-asked: there is no q1abc.answer.json", "there is no answer in the folder"],
     ["something else: as it was", "something else: as it was"],
   ])("says why there was no judgement: %s", (because, said) => expect(describeNoReply(because)).toBe(said));
 
-  test("by an unknown observer, or with a key for a name, is refused with the next step", async () => {
+  test("by an unknown judge, or with a key for a name, is refused with the next step", async () => {
     const home = tempFolder();
-    const unknown = await knack(["learn", first, "--observer", "oracle"], { home });
-    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("Known: heuristic, model") });
+    const unknown = await knack(["learn", first, "--judge", "oracle"], { home });
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("Use off, claude, codex") });
     const key = ["sk", "ant", "api03", "x".repeat(24)].join("-");
-    const pasted = await knack(["config", "set", "model.keyEnv", key], { home });
+    const pasted = await knack(["config", "set", "judge.keyEnv", key], { home });
     expect(pasted).toMatchObject({ code: 2, stderr: expect.stringContaining("not the key itself") });
     expect(pasted.stderr).not.toContain(key);
   });

@@ -52,7 +52,7 @@ describe("knack review", () => {
     const dry = await says("--dry-run");
     expect(dry.stdout).toMatch(/No rule to make target/);
     expect(dry.stdout).toMatch(
-      /characters to openai\/some-mini \(http:.*\), and cost at most 0\.\d+ USD\.\nNothing was sent/,
+      /characters to openai\/some-mini \(http:.*\), and cost at most \$0\.\d+\.\nNothing was sent/,
     );
     const { json } = await says("--dry-run", "--json");
     expect(json).toMatchObject({ decision: { run: true }, dossier: { whole: true }, because: null });
@@ -120,12 +120,12 @@ describe("knack review", () => {
   });
 
   it.each<[string, object, RegExp]>([
-    ["no model is set", { model: "off" }, /Not reviewed: .*no model.*\n {2}knack config set model/],
-    ["a key is missing", { "model.keyEnv": "NO_KEY" }, /NO_KEY is not set.*\n {2}set it, or .*model\.keyEnv/],
-    ["a day's money is spent", { "model.budgetDay": 0 }, /model\.budgetDay/],
+    ["no judge is set", { judge: "off" }, /Not reviewed: .*no judge.*\n {2}knack config set judge/],
+    ["a key is missing", { "judge.keyEnv": "NO_KEY" }, /NO_KEY is not set.*\n {2}set it, or .*judge\.keyEnv/],
+    ["a day's money is spent", { "judge.budgetDay": 0 }, /judge\.budgetDay/],
     ["a day's reviews are done", { "review.perDay": 0 }, /review\.perDay/],
     ["one may cost too little", { "review.budget": 0.01 }, /review\.budget.*\n.*config set review\.budget/],
-    ["a call may", { "model.budgetCall": 0.01 }, /model\.budgetCall.*\n.*config set model\.budgetCall/],
+    ["a call may", { "judge.budgetCall": 0.01 }, /judge\.budgetCall.*\n.*config set judge\.budgetCall/],
     ["nothing is learned", { learn: false }, /learning is off.*\n.*config set learn true/],
   ])("says what to do where %s", async (_, settings, says_) => {
     const { at, says } = await desk();
@@ -159,7 +159,7 @@ describe("knack review", () => {
 
   test("says why the model that is named cannot be asked", async () => {
     const { at, says } = await desk();
-    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { review: "suggest", "model.keyEnv": "NO_SUCH_KEY" });
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { review: "suggest", "judge.keyEnv": "NO_SUCH_KEY" });
     expect((await says("--dry-run")).stdout).toMatch(/Still missing: NO_SUCH_KEY/);
   });
 
@@ -182,11 +182,11 @@ describe("knack review", () => {
   });
 
   test.each([
-    ["claude", /model {4}claude$/m],
-    ["off", /model {4}a model, once one is set$/m],
-  ])("names the model %s", async (model, line) => {
+    ["claude", /model {4}claude\/haiku$/m],
+    ["off", /model {4}a judge, once one is set$/m],
+  ])("names the model of the judge %s", async (judge, line) => {
     const { at, says } = await desk();
-    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { model });
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { judge });
     expect((await says()).stdout).toMatch(line);
   });
 

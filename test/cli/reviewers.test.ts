@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findMissingModel } from "../../src/cli/screen/review.ts";
+import { findMissingModel } from "../../src/cli/screen/judge.ts";
 import { createScreen } from "../../src/cli/screen/screen.ts";
 
 const asked = (model: string, unset: string | null = null, to = `https://${model}`) => ({ model, to, unset });
@@ -9,9 +9,9 @@ describe("the model that reviews", () => {
   const path = "claude is not on the PATH";
   it.each<[string, ReturnType<typeof asked>, RegExp | null]>([
     ["can be asked", asked("openai/a"), null],
-    ["is none", asked("off", "no model is set"), /^knack config set model claude/],
-    ["has no key", asked("openai/a", key), /^set it, or knack config set model\.keyEnv/],
-    ["has no program", asked("claude", path), /^install it, or knack config set model/],
+    ["is none", asked("off", "no judge is set"), /^knack config set judge claude/],
+    ["has no key", asked("openai/a", key), /^set it, or knack config set judge\.keyEnv/],
+    ["has no program", asked("claude", path), /^install it, or knack config set judge/],
   ])("%s", (_, reviewer, next) => {
     const missing = findMissingModel(reviewer, createScreen({}));
     expect(missing).toEqual(

@@ -19,7 +19,10 @@ async function twoProjects() {
       at,
       steps: [
         asked("go on"),
-        failed("npm run check", 'npm error Missing script: "check"'),
+        failed(
+          "npm run check",
+          'npm error Missing script: "check"\nnpm error Did you mean this?\nnpm error   npm run verify',
+        ),
         ran("npm run verify"),
       ],
     },
@@ -100,7 +103,10 @@ test("a session that has only begun belongs to no project yet, and later to its 
       at: Date.now() - day,
       steps: [
         asked("go on"),
-        failed("npm run check", 'npm error Missing script: "check"'),
+        failed(
+          "npm run check",
+          'npm error Missing script: "check"\nnpm error Did you mean this?\nnpm error   npm run verify',
+        ),
         ran("npm run verify"),
       ],
     }),

@@ -51,16 +51,16 @@ describe("knack status", () => {
   });
 
   test("prints one object with --json", async () => {
-    const { week, reviews, observer, ...rest } = await statusOf(tempFolder());
+    const { week, reviews, judge, ...rest } = await statusOf(tempFolder());
     const keys = (value: object) => Object.keys(value).sort().join(" ");
     expect(keys(rest)).toBe(
-      "agents broken commands drafts home learnedAt lessons next off projects proposals rules sessions skills suggested suggestions",
+      "agents broken commands contradictions drafts home learnedAt lessons next off projects proposals rules sessions skills suggested suggestions unjudged",
     );
     expect(keys(week)).toBe("cost learned saved since used");
     expect(keys(week.used)).toBe(
       "at followable followed guided harmful helpful loaded offered sessions skills times",
     );
-    expect(observer).toMatchObject({ observer: "heuristic" });
+    expect(judge).toMatchObject({ judge: "off", isOn: false });
     expect(reviews).toMatchObject({ mode: "off" });
   });
 

@@ -61,25 +61,25 @@ describe("a person who is asked", () => {
   test("may edit, refuse for now, refuse for good, and leave; what was kept stays", async () => {
     const own = machine();
     const editor = join(own.home, "editor.sh");
-    writeFileSync(editor, '#!/bin/sh\nsed -i "s/^/Edited by Ada: /" "$2"\n', { mode: 0o755 });
+    writeFileSync(editor, '#!/bin/sh\nsed -i "s/$/ Says Ada./" "$2"\n', { mode: 0o755 });
     await sitDown(
       own,
       async (terminal) => {
-        await terminal.sees("1 of 5");
+        await terminal.sees("1 of 4");
         await terminal.says("s");
         await terminal.sees("It will not be suggested again. To allow it again: knack skills unskip");
-        await terminal.sees("2 of 5");
+        await terminal.sees("2 of 4");
         await terminal.says("n");
-        await terminal.sees("3 of 5");
+        await terminal.sees("3 of 4");
         await terminal.says("e");
-        await terminal.sees(/Would add to [^\n]*\n\s+- Edited by Ada: /);
+        await terminal.sees(/Would add to [^\n]*\n\s+- [^\n]* Says Ada\./);
         await terminal.presses("Enter");
         await terminal.sees("Where?");
         await terminal.says("e");
-        await terminal.sees(/Would add to ~\/\.(?:claude|codex)\/[\s\S]*Edited by Ada: [\s\S]*Write it\?/);
+        await terminal.sees(/Would add to ~\/\.(?:claude|codex)\/[\s\S]* Says Ada\.\s+Write it\?/);
         await terminal.presses("Enter");
         await terminal.sees("It is live:");
-        await terminal.sees("4 of 5");
+        await terminal.sees("4 of 4");
         await terminal.presses("C-d");
         await terminal.sees("Stopped. What you kept stays.");
         await terminal.sees("ended with 0");
@@ -91,7 +91,9 @@ describe("a person who is asked", () => {
       .map((name) => join(own.home, name))
       .filter((path) => existsSync(path))
       .map((path) => readFileSync(path, "utf8"));
-    expect(rules).toEqual([expect.stringContaining("Edited by Ada: ")]);
+    expect(rules).toEqual([
+      expect.stringMatching(/^- In [\w-]+: (?:From now on|Remember)[^\n]* Says Ada\./m),
+    ]);
     const { stdout } = await knack(["skills", "list", "--json"], { home: own.home });
     expect(JSON.parse(stdout).skipped).toHaveLength(1);
   });
@@ -123,7 +125,7 @@ describe("a person who is asked", () => {
   });
 
   test("sees the line that would be added to a file of theirs", async () => {
-    const own = machine({ sessions: /generated-schema/ });
+    const own = machine({ sessions: /lint-before-commit/ });
     writeFileSync(join(own.harbor, "CLAUDE.local.md"), "# Mine\n\nBe kind.\n");
     await sitDown(own, async (terminal) => {
       await terminal.sees("Keep? [Y/n/e/d/s]");

@@ -6,7 +6,7 @@ import { filesIn } from "../helpers/machine.ts";
 import { bash, live as liveWith, says } from "./living.ts";
 import type { Script, Step, Turn } from "./model-server.ts";
 
-/** A project in which `npm run check` is not there, and `npm run verify` is. */
+/** A project with `npm run verify`, which the error of a mistyped `npm run verfy` names. */
 async function harbor(project: string): Promise<void> {
   mkdirSync(join(project, "docks"), { recursive: true });
   writeFileSync(
@@ -20,7 +20,7 @@ async function harbor(project: string): Promise<void> {
 /** A failure, and what overcomes it. */
 const recovery: readonly Turn[] = [
   [says("I look around first."), bash("ls")],
-  [says("Now the checks."), bash("npm run check")],
+  [says("Now the checks."), bash("npm run verfy")],
   [says("There is no such script; which are there?"), bash("cat package.json")],
   [says("It is called verify."), bash("npm run verify")],
   [says("Once more, to be sure."), bash("npm run verify")],
@@ -38,11 +38,11 @@ const script: Script = {
       says: "See that the harbor is in order",
       turns: recovery,
     },
-    { says: "Please do npm run check again", turns: [[says("I know how: npm run verify.")]] },
+    { says: "Please do npm run verfy again", turns: [[says("I know how: npm run verify.")]] },
     {
       says: "Is everything fine in the docks?",
       turns: [
-        [says("I check."), bash("npm run check")],
+        [says("I check."), bash("npm run verfy")],
         [says("I take verify then."), bash("npm run verify")],
         [says("All is fine.")],
       ],
@@ -121,7 +121,7 @@ describe("Knack, live in Claude Code", () => {
     expect(JSON.parse((await run("lessons", "--json")).stdout).lessons).toHaveLength(1);
 
     // Session 2 is told at the prompt.
-    const second = await prompt("Please do npm run check again");
+    const second = await prompt("Please do npm run verfy again");
     expect(second.sent.join()).toContain("Knack: learned here");
     expect(second.sent.join()).toContain("npm run verify");
 
@@ -134,7 +134,7 @@ describe("Knack, live in Claude Code", () => {
     // Session 4: a person's word becomes a proposed rule.
     const fourth = await prompt("Add a berth to the docks");
     await prompt(
-      "No, that is wrong. In this project berths always go into docks/berths.json, never into files of their own.",
+      "From now on, berths always go into docks/berths.json, never into files of their own.",
       fourth.session,
     );
     await settled();

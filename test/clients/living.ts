@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { quiet } from "../helpers/hook.ts";
 import { knack } from "../helpers/knack.ts";
@@ -29,13 +29,22 @@ export async function live(
     readonly setup: (project: string) => Promise<void>;
     /** Tools that run without being asked about, beside the usual ones. */
     readonly allowed?: readonly string[];
+    /** Whether it can be found as a command, as Knack needs it for its judge. */
+    readonly onPath?: boolean;
+    /** Registers what is done when the test is over; a test that runs beside others has its own. */
+    readonly onEnd?: (clean: () => Promise<void>) => void;
   },
   env: Record<string, string> = {},
 ): Promise<Live> {
   const stage = await setStage({ projectName: "harbör docks", ...play });
-  onTestFinished(() => stage.dispose());
+  (play.onEnd ?? onTestFinished)(() => stage.dispose());
   const { claude } = await installClients();
-  const around = { ...(await dressClaude(stage, false)), ...env };
+  const dressed = await dressClaude(stage, false);
+  const around: Record<string, string> = { ...dressed, ...env };
+  if (play.onPath) {
+    writeFileSync(join(stage.root, "claude"), `#!/bin/sh\nexec "${claude}" "$@"\n`, { mode: 0o755 });
+    around.PATH = `${stage.root}${delimiter}${dressed.PATH}`;
+  }
   const home = join(stage.home, ".knack");
   const requests = stage.server.requests as RecordedRequest[];
   return {
@@ -73,7 +82,7 @@ export async function live(
       knack(words, {
         home: stage.home,
         cwd: stage.project,
-        env: { CLAUDE_CONFIG_DIR: around.CLAUDE_CONFIG_DIR ?? "" },
+        env: play.onPath ? around : { CLAUDE_CONFIG_DIR: around.CLAUDE_CONFIG_DIR ?? "" },
       }),
     settled: async () => {
       const spool = join(home, "spool");

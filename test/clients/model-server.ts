@@ -19,8 +19,8 @@ export interface Script {
   readonly turns: readonly Turn[];
   /** Other conversations, such as a subagent's, known by words that stand before the model's first answer. */
   readonly branches?: readonly { readonly says: string; readonly turns: readonly Turn[] }[];
-  /** The answer to requests that offer no tools: titles, summaries. */
-  readonly side?: string;
+  /** The answer to requests that offer no tools: titles, summaries, Codex as a judge. A function is given the request. */
+  readonly side?: string | ((asked: string) => string);
 }
 
 export interface RecordedRequest {
@@ -115,7 +115,10 @@ function pick<Entry>(
   entries: readonly Entry[],
   isModels: (entry: Entry) => boolean,
 ): readonly Step[] {
-  if (!tools?.length) return [{ text: script.side ?? "ok" }];
+  if (!tools?.length) {
+    const { side = "ok" } = script;
+    return [{ text: typeof side === "string" ? side : side(JSON.stringify(entries)) }];
+  }
   const firstAnswer = entries.findIndex(isModels);
   const opening = JSON.stringify(firstAnswer < 0 ? entries : entries.slice(0, firstAnswer));
   const branch = script.branches?.find(({ says }) => opening.includes(says));

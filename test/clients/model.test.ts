@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { anEndpoint } from "../helpers/endpoint.ts";
-import { answering, recordIn } from "../helpers/judging.ts";
+import { changingNothing } from "../helpers/judging.ts";
 import { knack, root } from "../helpers/knack.ts";
 import { installClients } from "./install.mjs";
 import type { Step } from "./model-server.ts";
@@ -17,7 +17,7 @@ import {
 } from "./play.ts";
 
 const example = join(root, "examples/sessions/claude-code");
-const settings = { observer: "model", "model.timeoutMs": 30_000 };
+const settings = { "judge.timeoutMs": 30_000 };
 
 /** The request in what came to a model, wherever it stands. */
 function promptIn(news: string): string {
@@ -30,22 +30,17 @@ function promptIn(news: string): string {
   return texts(JSON.parse(news)).find((text) => text.includes("begins -----")) ?? "";
 }
 
-/** Keeps the first candidate in other words, and drops the rest. */
-function verdictsOn(news: string) {
-  const { candidates } = recordIn(promptIn(news));
-  return answering(
-    candidates.map(({ id }, at) => ({
-      id,
-      keep: at === 0,
-      ...(at === 0 ? { lesson: `Judged ${id}.` } : { because: "no" }),
-    })),
-  );
+/** Keeps nothing of what a request shows. */
+function verdictOn(news: string) {
+  return changingNothing(promptIn(news));
 }
 
 /** A stage with an agent that can be found as a command, and Knack told to ask it. */
 async function asking(agent: "claude" | "codex", turn: (news: string) => readonly Step[]) {
   const clients = await installClients();
-  const stage = await setStage({ script: { turns: [turn, [{ text: "done" }]] } });
+  // Codex offers no tools to its model.
+  const side = (asked: string) => (promptIn(asked) === "" ? "ok" : JSON.stringify(verdictOn(asked)));
+  const stage = await setStage({ script: { turns: [turn, [{ text: "done" }]], side } });
   onTestFinished(() => stage.dispose());
   const dressed = agent === "claude" ? await dressClaude(stage, true) : await dressCodex(stage, true);
   const start = agent === "claude" ? `"${clients.claude}"` : `"${process.execPath}" "${clients.codex}"`;
@@ -53,7 +48,7 @@ async function asking(agent: "claude" | "codex", turn: (news: string) => readonl
   const env: Record<string, string> = { ...dressed, PATH: `${stage.root}${delimiter}${dressed.PATH}` };
   const home = join(stage.home, ".knack");
   mkdirSync(home, { recursive: true });
-  writeFileSync(join(home, "config.json"), JSON.stringify({ ...settings, model: agent }));
+  writeFileSync(join(home, "config.json"), JSON.stringify({ ...settings, judge: agent }));
   return { stage, env, home };
 }
 
@@ -62,29 +57,41 @@ async function learned(stage: Stage, env: Record<string, string>, ...words: stri
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout) as {
     findings: { lesson: string }[];
-    judged: { kept: number; dropped: unknown[]; fellBack: { because: string }[] };
+    judged: { sessions: number; models: string[]; aside: unknown[] };
+    unjudged: { sessions: number; because: string | null };
     skipped: { what: string; because: string }[];
   };
 }
 
-const aSession = join(
-  example,
-  "harbor-api",
-  readdirSync(join(example, "harbor-api")).find((name) => name.includes("generated-again")) ?? "",
-);
+/** A session that mentions files as people do, of which nobody may read one; and a word that is only in them. */
+function mentioningSession({ home }: Stage): { path: string; secret: string } {
+  const secret = "a-word-of-the-file";
+  writeFileSync(join(home, "mentioned.txt"), secret);
+  const [name = ""] = readdirSync(join(example, "harbor-api")).filter((one) =>
+    one.includes("generated-again"),
+  );
+  const text = readFileSync(join(example, "harbor-api", name), "utf8");
+  const mentions = `See @${join(home, "mentioned.txt")} and @../../mentioned.txt and @~/mentioned.txt. `;
+  const path = join(home, name);
+  // The person says it, and a failing program too.
+  writeFileSync(path, text.replaceAll('"content":"', `"content":"${mentions}`));
+  return { path, secret };
+}
 
 describe("an agent's own command line judges a session", () => {
   beforeAll(async () => {
     await installClients();
   }, 600_000);
 
-  test("as Claude Code: without tools, hooks or a transcript; and what it does there is never learned from", async () => {
+  test("as Claude Code: without tools, hooks, files or a transcript; and what it does there is never learned from", async () => {
     const { stage, env, home } = await asking("claude", (news) =>
-      promptIn(news) === "" ? [{ text: "hello" }] : [{ tool: "StructuredOutput", input: verdictsOn(news) }],
+      promptIn(news) === "" ? [{ text: "hello" }] : [{ tool: "StructuredOutput", input: verdictOn(news) }],
     );
-    const { findings, judged } = await learned(stage, env, aSession);
-    expect(judged).toMatchObject({ kept: 1, fellBack: [] });
-    expect(findings.some(({ lesson }) => lesson.startsWith("Judged c"))).toBe(true);
+    const { path, secret } = mentioningSession(stage);
+    expect(await learned(stage, env, path)).toMatchObject({
+      judged: { sessions: 1, models: ["claude/haiku"] },
+      unjudged: { sessions: 0, because: null },
+    });
     const [{ body }] = stage.server.requests as unknown as [
       { body: { tools: { name: string }[]; model: string } },
     ];
@@ -92,6 +99,9 @@ describe("an agent's own command line judges a session", () => {
     expect(
       body.tools.map(({ name }) => name).filter((name) => /Bash|Read|Edit|Write|Web|Task/.test(name)),
     ).toEqual([]);
+    const sent = JSON.stringify(stage.server.requests);
+    expect(sent).toContain("mentioned.txt");
+    expect(sent).not.toContain(secret);
     expect(readFileSync(stage.hookPayloads, "utf8")).toBe("");
     expect((await claudeTranscripts(stage.home)).transcripts).toEqual([]);
     // Even one that leaves a transcript there is Knack's own work.
@@ -106,17 +116,23 @@ describe("an agent's own command line judges a session", () => {
     expect(skipped.map(({ because }) => because)).toEqual(["Knack's own work"]);
   });
 
-  test("as Codex: without tools, hooks or a transcript", async () => {
-    const { stage, env } = await asking("codex", (news) => [{ text: JSON.stringify(verdictsOn(news)) }]);
-    const { findings, judged } = await learned(stage, env, aSession);
-    expect(judged).toMatchObject({ kept: 1, fellBack: [] });
-    expect(findings.some(({ lesson }) => lesson.startsWith("Judged c"))).toBe(true);
+  test("as Codex: without tools, hooks, files or a transcript", async () => {
+    const { stage, env } = await asking("codex", () => []);
+    const { path, secret } = mentioningSession(stage);
+    expect(await learned(stage, env, path)).toMatchObject({
+      judged: { sessions: 1, models: ["codex/gpt-6-luna"] },
+      unjudged: { sessions: 0, because: null },
+    });
     const [{ body }] = stage.server.requests as unknown as [
-      { body: { tools?: { name?: string }[]; input: unknown[] } },
+      { body: { model: string; tools?: { name?: string }[]; input: unknown[] } },
     ];
+    expect(body.model).toBe("gpt-6-luna");
     expect(
       (body.tools ?? []).map(({ name }) => name).filter((name) => /exec|shell|view|search/.test(name ?? "")),
     ).toEqual([]);
+    const sent = JSON.stringify(stage.server.requests);
+    expect(sent).toContain("mentioned.txt");
+    expect(sent).not.toContain(secret);
     expect(readFileSync(stage.hookPayloads, "utf8")).toBe("");
     expect((await codexTranscripts(stage.home)).transcripts).toEqual([]);
   });
@@ -126,9 +142,9 @@ describe("an agent's own command line judges a session", () => {
     const endpoint = await anEndpoint(() => ({ status: 429 }));
     const config = join(stage.home, ".codex/config.toml");
     writeFileSync(config, readFileSync(config, "utf8").replace(`${stage.server.url}/v1`, endpoint.url));
-    const { findings, judged } = await learned(stage, env, aSession);
-    expect(judged.fellBack[0]?.because).toMatch(/^overloaded: .*429/);
-    expect(findings.length).toBeGreaterThan(0);
+    const { judged, unjudged } = await learned(stage, env, mentioningSession(stage).path);
+    expect(judged.sessions).toBe(0);
+    expect(unjudged).toEqual({ sessions: 1, because: expect.stringMatching(/^overloaded: .*429/) });
   });
 
   test.skipIf(process.platform !== "linux")(
@@ -138,17 +154,15 @@ describe("an agent's own command line judges a session", () => {
       const endpoint = await anEndpoint(() => "silence");
       writeFileSync(
         join(home, "config.json"),
-        JSON.stringify({ ...settings, model: "claude", "model.timeoutMs": 4_000 }),
+        JSON.stringify({ ...settings, judge: "claude", "judge.timeoutMs": 4_000 }),
       );
       const mark = `mark-${stage.root}`;
-      const { judged } = await learned(
+      const { unjudged } = await learned(
         stage,
         { ...env, ANTHROPIC_BASE_URL: endpoint.url.replace(/\/v1$/, ""), KNACK_TEST_MARK: mark },
-        aSession,
+        mentioningSession(stage).path,
       );
-      expect(judged.fellBack.map(({ because }) => because)).toEqual([
-        "time-out: claude gave no answer in 4000 ms",
-      ]);
+      expect(unjudged.because).toBe("time-out: claude gave no answer in 4000 ms");
       expect(endpoint.asked.length).toBeGreaterThan(0);
       expect(marked(mark)).toEqual([]);
     },

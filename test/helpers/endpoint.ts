@@ -26,7 +26,9 @@ export interface Endpoint {
 }
 
 /** An endpoint on this machine that speaks the Anthropic Messages API and the OpenAI Chat Completions API. */
-export async function anEndpoint(act: (question: Question, number: number) => Act): Promise<Endpoint> {
+export async function anEndpoint(
+  act: (question: Question, number: number) => Act | Promise<Act>,
+): Promise<Endpoint> {
   const asked: Question[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -39,7 +41,7 @@ export async function anEndpoint(act: (question: Question, number: number) => Ac
     const prompt = typeof last === "string" ? last : last.map(({ text }) => text ?? "").join("\n");
     const question = { path, key: key?.toString(), model: sent.model, body, prompt };
     asked.push(question);
-    const does = act(question, asked.length);
+    const does = await act(question, asked.length);
     if (does === "silence") return;
     if (does === "hang-up") return void request.socket.destroy();
     response.setHeader("content-type", "application/json");

@@ -32,6 +32,8 @@ interface Options {
   readonly uid?: number;
   /** A command that starts the hook under conditions of its own: its words come before the hook's. */
   readonly through?: readonly string[];
+  /** Words after the hook's own. */
+  readonly words?: readonly string[];
   /** Ends the hook by SIGTERM after so many milliseconds. */
   readonly terminateAfter?: number;
   /** Leaves standard input open, as if more were to come. */
@@ -40,9 +42,18 @@ interface Options {
 
 /** Starts the built hook as an agent would, in an empty environment. One that hangs is ended after ten seconds. */
 export function hook(payload: unknown, options: Options): Promise<Ran> {
-  const { home, env = {}, cwd = home, uid, through = [], terminateAfter, more = false } = options;
+  const {
+    home,
+    env = {},
+    cwd = home,
+    uid,
+    through = [],
+    terminateAfter,
+    more = false,
+    words: own = [],
+  } = options;
   const built = uid === undefined ? hookProgram : join(programForAnybody(), "dist/hook.cjs");
-  const [program = process.execPath, ...words] = [...through, process.execPath, built];
+  const [program = process.execPath, ...words] = [...through, process.execPath, built, ...own];
   return new Promise((done, fail) => {
     const child = spawn(program, words, {
       cwd,
@@ -286,6 +297,14 @@ export function holdWorkers({ home, knackHome }: Home): () => Promise<void> {
     rmSync(sign);
     expect(await knack(["work"], { home })).toMatchObject({ code: 0, stderr: "" });
   };
+}
+
+/** As if the person had had the time to read what they were offered. */
+export function readOffered(knackHome: string, session: string): void {
+  const file = join(knackHome, "seen", session, "offer.json");
+  if (!existsSync(file)) return;
+  const offer = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify({ ...offer, at: offer.at - 3_000 }));
 }
 
 export function pause(ms: number): Promise<void> {

@@ -1,18 +1,30 @@
-/** What a model is shown of a session. */
+/** A request's record of a session. */
 export interface Shown {
-  readonly candidates: readonly {
+  readonly session: { readonly project: string; readonly part?: string };
+  readonly known_lessons: readonly {
     readonly id: string;
-    readonly kind: string;
     readonly lesson: string;
-    readonly refs: string;
+    readonly standing: string;
+  }[];
+  readonly instruction_files: readonly string[];
+  readonly lessons_of_earlier_parts?: readonly string[];
+  readonly leads: readonly {
+    readonly lead: string;
+    readonly kind: string;
+    readonly refs: readonly string[];
+    readonly summary: string;
   }[];
   readonly events: readonly ShownEvent[];
 }
 
 interface ShownEvent {
   readonly ref: string;
-  readonly who: string;
+  readonly person?: string;
+  readonly agent?: string;
+  readonly call?: string;
   readonly outcome?: string;
+  readonly output?: string;
+  readonly folder?: string;
 }
 
 /** The record in a request, found as the request says. */
@@ -22,24 +34,72 @@ export function recordIn(text: string): Shown {
   return JSON.parse(json) as Shown;
 }
 
-export interface Verdict {
-  readonly id: string;
-  readonly keep: boolean;
-  readonly because?: string | null;
+/** A lesson as a judge answers it. */
+export interface AnsweredLesson {
+  readonly leads?: readonly string[];
   readonly kind?: string | null;
-  readonly lesson?: string | null;
-  readonly trigger?: string | null;
-  readonly action?: string | null;
-  readonly confidence?: number | null;
+  readonly lesson: string;
+  readonly when?: string;
+  readonly do?: string;
+  readonly refs: readonly string[];
+  readonly same_as?: string | null;
+  readonly contradicts?: string | null;
+  readonly documented_in?: string | null;
+  readonly durable?: boolean;
+  readonly scope?: string;
+  readonly confidence?: number;
 }
 
 /** An answer in the form that is asked for. */
-export function answering(verdicts: readonly Verdict[], own: readonly object[] = []) {
-  const blank = { because: null, kind: null, lesson: null, trigger: null, action: null, confidence: null };
-  return { judgements: verdicts.map((verdict) => ({ ...blank, ...verdict })), own };
+export function answering(
+  lessons: readonly AnsweredLesson[],
+  aside: readonly { readonly lead: string; readonly because: string }[] = [],
+  more: readonly string[] = [],
+) {
+  const blank = {
+    ...{ leads: [], kind: "error-recovery", when: "it comes up", do: "do as the lesson says" },
+    ...{ same_as: null, contradicts: null, documented_in: null, durable: true },
+    ...{ scope: "project", confidence: 0.8 },
+  };
+  return { lessons: lessons.map((one) => ({ ...blank, ...one })), aside, more };
 }
 
-/** The answer of one who keeps everything as it is. */
+/** Whether a request is about a session; the same judge is asked to compare a project's lessons. */
+export function isAboutSession(text: string): boolean {
+  return text.includes('\n "leads": [');
+}
+
+/** The answer of one who finds no two lessons that are the same, or contradict each other. */
+export const nothingToMerge = { groups: [], contradictions: [], vetoes: [], documented: [], kept: [] };
+
+/** The answer of one who makes a lesson of every lead, in the words of its deciding event. */
 export function keepingAll(text: string) {
-  return answering(recordIn(text).candidates.map(({ id }) => ({ id, keep: true })));
+  if (!isAboutSession(text)) return { ...answering([]), ...nothingToMerge };
+  const { leads, events } = recordIn(text);
+  return answering(
+    leads.map(({ lead, kind, refs }) => {
+      const event = events.find(({ ref }) => ref === refs[0]);
+      const words = event?.person ?? event?.call ?? "it";
+      return { leads: [lead], kind, lesson: `Mind: ${words}`.slice(0, 200), refs };
+    }),
+  );
+}
+
+/** The answer of one who keeps nothing. */
+export function keepingNothing(text: string) {
+  if (!isAboutSession(text)) return { ...answering([]), ...nothingToMerge };
+  return answering(
+    [],
+    recordIn(text).leads.map(({ lead }) => ({ lead, because: "only this task" })),
+  );
+}
+
+/** The answer of one who keeps nothing of a session, and leaves the lessons of a project as they are. */
+export function changingNothing(text: string) {
+  return asksAboutSession(text) ? keepingNothing(text) : { groups: [] };
+}
+
+/** Whether a request is about a session, not about the lessons of a project. */
+export function asksAboutSession(text: string): boolean {
+  return "leads" in recordIn(text);
 }

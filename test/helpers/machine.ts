@@ -59,7 +59,7 @@ export function filesIn(folder: string): Record<string, string> {
 /** The sessions in which the tests needed a database. */
 export const databaseSessions = /tests-need-a-database|generated-again/;
 
-/** What the lesson about that database is called, which is for the detectors to say. */
+/** What the lesson about that database is called, which is for the rules to say. */
 export async function nameOfSkill(): Promise<string> {
   const { stdout } = await knackHere(["learn", join(root, "examples/sessions"), "--dry-run", "--json"], {
     home: "/nowhere",
@@ -67,8 +67,8 @@ export async function nameOfSkill(): Promise<string> {
   const { findings } = JSON.parse(stdout) as {
     findings: { name: string; artifact: string; action: string }[];
   };
-  const found = findings.find(({ artifact }) => artifact === "skill");
-  if (!found) throw new Error("the examples teach no skill");
+  const found = findings.find(({ artifact, action }) => artifact === "skill" && action.includes(".env.test"));
+  if (!found) throw new Error("the examples teach no skill about a database");
   return found.name;
 }
 

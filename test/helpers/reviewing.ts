@@ -79,8 +79,15 @@ export async function looking(script: Script, settings: object = {}): Promise<Lo
       onTestFinished(() => knack.close());
       return knack;
     },
-    lives: (knack, name = "first", steps = staleTunnel, cwd = repository) =>
-      lives(knack, { home, repository: cwd, name, steps }),
+    lives: async (_, name = "first", steps = staleTunnel, cwd = repository) => {
+      // Reviews are what is looked at here: nobody judges the sessions.
+      const unjudged = await openKnack({ env, clock, judge: "off" });
+      try {
+        return await lives(unjudged, { home, repository: cwd, name, steps });
+      } finally {
+        await unjudged.close();
+      }
+    },
     entries: async () => {
       const store = await openSqlite({ path: join(env.KNACK_HOME, "knack.db"), clock });
       try {
@@ -94,14 +101,16 @@ export async function looking(script: Script, settings: object = {}): Promise<Lo
 
 export function configure(folder: string, url: string, settings: object): void {
   const config = {
-    ...{ review: "auto", model: "openai/some-mini", "model.url": url, "model.keyEnv": "TEST_KEY" },
-    ...{ "model.inputUsd": 1, "model.outputUsd": 5, "review.timeoutMs": 30_000 },
+    ...{ review: "auto", judge: "openai/some-mini", "judge.url": url, "judge.keyEnv": "TEST_KEY" },
+    ...{ "judge.inputUsd": 1, "judge.outputUsd": 5, "judge.budgetDay": 1, "review.timeoutMs": 30_000 },
     ...settings,
   };
   writeFileSync(join(folder, "config.json"), JSON.stringify(config));
 }
 
 export function answerTo({ reviewer }: Script, question: Question): Act {
+  // The judge of sessions is the same model.
+  if (question.prompt.includes('"known_lessons"')) return { value: { lessons: [], aside: [], more: [] } };
   return reviewer(question, toldIn(question.prompt));
 }
 

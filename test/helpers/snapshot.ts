@@ -10,7 +10,7 @@ import { tempFolder } from "./temp.ts";
 export async function aSnapshot(store: Store, clock: Clock): Promise<Snapshot> {
   const path = join(tempFolder(), "snapshot.table");
   await renewSnapshot(
-    { store, clock, path, published: async () => [] },
+    { store, clock, path, published: async () => [], refuses: async () => null },
     { show: true, exceptions: [], foreground: "off", holdout: 0 },
   );
   const bytes = readFileSync(path);

@@ -50,7 +50,10 @@ describe("the start of a session", () => {
     await teach(home, lessons(1), 4);
     const first = await hook(payloads(home, "a").start(), home);
     expect(contextOf(first)).toContain("berth0");
-    expect(said(first)?.systemMessage).toBe("Knack knows one lesson of this project: lesson-0");
+    expect(said(first)?.systemMessage).toContain("The harbor0 needs berth0 before tide0 comes in. Keep it?");
+    expect(said(await hook(payloads(home, "c").start(), home))?.systemMessage ?? "").not.toContain(
+      "Keep it?",
+    );
     begunBefore(home, 3 * day);
     const again = await hook(payloads(home, "b").start(), home);
     expect(said(again)?.systemMessage).toMatch(/^Knack learned here since \d+ \w+: lesson-0$/);

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { makeId } from "../../src/base/ids.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
-import type { Lesson } from "../../src/records/lesson.ts";
+import type { Lesson, Symptom } from "../../src/records/lesson.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
 import { aFinding, made } from "../helpers/findings.ts";
@@ -95,6 +95,57 @@ const words = fc
     maxLength: 6,
   })
   .map((list) => list.join(" "));
+const aSymptom: Symptom = {
+  ...{ head: "npm install", cause: "other", about: null, call: ["npm", "install"], files: [] },
+  signature: "unable to resolve dependency tree",
+};
+const anyKind = fc.constantFrom("error-recovery", "user-correction", "explicit-instruction" as const);
+const anyId = fc
+  .tuple(fc.nat(6), anyKind, fc.nat(3))
+  .map(([session, kind, ref]) => makeId("i", `s${session} ${kind} e${ref}`));
+/** Words about findings, some of which are not there. */
+const anyWords = fc
+  .array(
+    fc.record({
+      one: anyId,
+      other: anyId,
+      at: fc.nat(9),
+      say: fc.constantFrom("merged", "split", "contradicted", "vetoed", "documented", "accepted", "rejected"),
+    }),
+    { maxLength: 8 },
+  )
+  .map((all) => all.map((one, n) => wordAbout(one, n)));
+
+interface AnyWord {
+  readonly one: string;
+  readonly other: string;
+  readonly at: number;
+  readonly say: string;
+}
+
+function wordAbout({ one, other, at, say }: AnyWord, n: number): LedgerEntry {
+  const common = {
+    ...{ at: start + at * day + 1, project: "/p", session: null, actor: "knack" as const, key: `word:${n}` },
+  };
+  const words = { lesson: `Together ${n}.`, trigger: "when", action: `then ${n}` };
+  switch (say) {
+    case "merged":
+      return { ...common, type: "lesson.merged", data: { into: one, from: [other], words } };
+    case "split":
+      return { ...common, type: "lesson.split", data: { pairs: [[other, one]] } };
+    case "contradicted":
+      return { ...common, type: "lesson.contradicted", data: { lessonId: one, by: other } };
+    case "vetoed":
+      return { ...common, type: "lesson.vetoed", data: { lessonId: one, by: other } };
+    case "documented":
+      return { ...common, type: "lesson.documented", data: { lessonId: one, where: "AGENTS.md" } };
+    default: {
+      const decision = say === "accepted" ? "accepted" : "rejected";
+      return { ...common, type: "lesson.decided", data: { lessonId: one, decision, everywhere: false } };
+    }
+  }
+}
+
 const anyEntries = fc
   .array(
     fc.record({
@@ -104,20 +155,28 @@ const anyEntries = fc
       withdrawn: fc.boolean(),
       trigger: words,
       action: words,
-      kind: fc.constantFrom("error-recovery", "user-correction", "explicit-instruction" as const),
+      kind: anyKind,
       confidence: fc.integer({ min: 1, max: 99 }),
       scope: fc.constantFrom("project", "user" as const),
       call: fc.constantFrom(null, ["npm", "install"], ["docker", "build"]),
+      symptom: fc.constantFrom(null, aSymptom),
+      lesson: fc.constantFrom("Never use docker.", "Build first.", "Read the log."),
       origin: fc.constantFrom(null, null, "r1", "r2"),
+      judged: fc.constantFrom({}, {}, { by: "judge" as const }),
+      about: fc.constantFrom("sameAs", "contradicts", null, null),
+      named: anyId,
     }),
     { maxLength: 14 },
   )
   .map((all) => {
     const entries = new Map<string, LedgerEntry>();
-    for (const { session, ref, pass, withdrawn, confidence, kind, ...lesson } of all) {
+    for (const one of all) {
+      const { session, ref, pass, withdrawn, confidence, kind, judged, about, named, ...lesson } = one;
       const name = `s${session}`;
       const at = start + session * day + ref;
-      const finding = aFinding({ ...lesson, kind, confidence: confidence / 100, refs: [`e${ref}`], at });
+      const known = about === null || !("by" in judged) ? {} : { [about]: named };
+      const more = { confidence: confidence / 100, refs: [`e${ref}`], at, ...judged, ...known };
+      const finding = aFinding({ ...lesson, kind, ...more });
       const entry = made(name, finding, pass);
       const { id } = entry.data;
       const turned: LedgerEntry =
@@ -149,6 +208,7 @@ const uses = (session: number): LedgerEntry => ({
     pass: 1,
     mark: "m",
     run: `s${session}`,
+    ...{ leads: [], waiting: 0, size: 0, judged: null },
     uses: [
       {
         head: "npm",
@@ -164,8 +224,8 @@ const uses = (session: number): LedgerEntry => ({
 test("the same entries in one go, one by one, or in another order give the same instincts", async () => {
   await fc.assert(
     fc.asyncProperty(
-      anyEntries.chain((entries) => {
-        const all = [...entries, ...[1, 3, 4, 5].map(uses)];
+      fc.tuple(anyEntries, anyWords).chain(([entries, words]) => {
+        const all = [...entries, ...words, ...[1, 3, 4, 5].map(uses)];
         return fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }));
       }),
       async ([entries, shuffled]) => {
@@ -192,6 +252,6 @@ test("the same entries in one go, one by one, or in another order give the same 
         }
       },
     ),
-    { numRuns: runs(60) },
+    { numRuns: runs(120) },
   );
 });

@@ -76,8 +76,15 @@ describe("an instinct", () => {
       0.5,
     ],
     [
-      "of what only a model says a person said starts in the middle",
+      "of what only the judge says a person said waits for the person",
       [seen("s1", { kind: "explicit-instruction", by: "judge" })],
+      "pending",
+      0.75,
+    ],
+    ["of the judge starts as one of the rules does", [seen("s1", { by: "judge" })], "pending", 0.6],
+    [
+      "takes the judge's word on a session before that of the rules",
+      [seen("s1", { id: "r" }), seen("s1", { id: "j", by: "judge", confidence: 0.4 })],
       "pending",
       0.5,
     ],
@@ -329,13 +336,14 @@ describe("whatever happens to an instinct", () => {
     );
   });
 
-  test("it is never active on a model's word alone for what a person said", () => {
+  test("it is never active on the judge's word alone for what a person said", () => {
     fc.assert(
       fc.property(distinct, (evidence) => {
         const models = evidence.flatMap((item) =>
           item.type === "found" ? { ...item, by: "judge" as const } : item.type === "accepted" ? [] : item,
         );
-        const { status, confidence } = foldEvidence(models);
+        const heard = seen("s20", { id: "heard", kind: "convention", by: "judge" });
+        const { status, confidence } = foldEvidence([...models, heard]);
         expect(["active", "promoted"]).not.toContain(status);
         expect(confidence).toBeLessThan(0.8);
       }),
@@ -343,11 +351,25 @@ describe("whatever happens to an instinct", () => {
     );
   });
 
-  test("a rule that heard the same, or a person, lets a model's word count", () => {
-    const many = Array.from({ length: 9 }, (_, n) => seen(`s${n + 1}`, { by: "judge" }));
-    expect(foldEvidence(many).status).toBe("pending");
-    expect(foldEvidence([...many, seen("s30")]).status).toBe("active");
+  test("a rule that heard the same, or a person, lets the judge's word count", () => {
+    const many = Array.from({ length: 9 }, (_, n) =>
+      seen(`s${n + 1}`, { by: "judge", kind: "user-correction" }),
+    );
+    expect(foldEvidence(many)).toMatchObject({ status: "pending", confidence: 0.75 });
+    expect(foldEvidence([...many, seen("s30", { kind: "user-correction" })]).status).toBe("active");
     expect(foldEvidence([...many, decided("accepted", 30)]).status).toBe("active");
+  });
+
+  test("what the judge saw an agent do becomes active by sessions", () => {
+    expect(foldEvidence(["s1", "s2", "s3"].map((run) => seen(run, { by: "judge" }))).status).toBe("active");
+  });
+
+  test("that instruction files say it is noted, until a person wants it", () => {
+    const noted: Evidence = { type: "documented", at: start + 5 * day, where: "AGENTS.md" };
+    expect(foldEvidence([seen("s1"), noted]).documented).toBe("AGENTS.md");
+    expect(foldEvidence([seen("s1"), noted, decided("accepted", 6)]).documented).toBeUndefined();
+    expect(foldEvidence([seen("s1"), decided("accepted", 4), noted]).documented).toBeUndefined();
+    expect(foldEvidence([seen("s1"), noted, decided("unskipped", 6)]).documented).toBeUndefined();
   });
 
   test("one session never moves it by more than the largest step", () => {

@@ -263,8 +263,8 @@ describe("a task that people ask for in vain", () => {
     const { knack, live } = await household();
     await live("one", 0, [
       ...notes("write release notes for v1", "1.0", [
-        asked("no, never list merge commits in the release notes, always group them by area"),
-        replied("You're right, I'll group them by area and leave merge commits out."),
+        asked("no, never include merge commits in the release notes"),
+        replied("You're right, I'll leave merge commits out."),
       ]),
     ]);
     await live("two", 1, [
@@ -274,7 +274,7 @@ describe("a task that people ask for in vain", () => {
       ran("npm run docs:check"),
     ]);
     const text = draftText(await theGap(knack));
-    expect(text).toContain("never list merge commits");
+    expect(text).toContain("never include merge commits");
     expect(text).toMatch(/## What failed, and what helped\n\n- `node scripts\/notes\.mjs --for 2\.0` failed/);
   });
 

@@ -186,7 +186,7 @@ describe("keeping a skill", () => {
   test("says which model saw what no rule saw", async () => {
     const own = await desk();
     const instinct = await own.learns({ ...recovery, by: "judge" });
-    const judged = { pass: 1, model: "openai/some-mini", fellBack: null, kept: [], dropped: [], own: [] };
+    const judged = { pass: 1, model: "openai/some-mini", lessons: [], aside: [], leads: [] };
     const common = { at: 1, project: "/p", session: "/s/1.jsonl", actor: "knack" } as const;
     await own.store.transaction((tx) =>
       recordEntries(tx, [{ ...common, type: "session.judged", key: "judged:/s/1.jsonl@1", data: judged }]),
@@ -574,6 +574,15 @@ describe("a rule", () => {
     await undo(own, "ask-ada");
     expect(existsSync(path) ? readFileSync(path, "utf8") : null).toBe(text);
     expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
+  });
+
+  test("that a person edited as it was shown names its project once", async () => {
+    const own = await desk();
+    const edited = `In work: ${rule.lesson} Ask Ada.`;
+    expect((await own.keep(await own.learns(rule), person("everywhere", edited))).kept).toBe(true);
+    const text = readFileSync(join(own.home, ".claude/CLAUDE.md"), "utf8");
+    expect(text).toContain(edited);
+    expect(text.match(/In work: /g)).toHaveLength(1);
   });
 
   test("is not written twice, nor where a person wrote it already, nor without a yes", async () => {

@@ -9,7 +9,7 @@ import {
   readModelUse,
 } from "../../src/models/budget.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
-import { modelChoice } from "../../src/settings/settings.ts";
+import { parseJudge } from "../../src/settings/settings.ts";
 import type { Store } from "../../src/store/store.ts";
 
 const now = Date.UTC(2026, 0, 2);
@@ -74,18 +74,18 @@ const failures = (count: number, at: number) =>
 describe("the budget", () => {
   it.each<[string, LedgerEntry[], number, RegExp | null]>([
     ["lets a first call through", [], 0.4, null],
-    ["holds a call that could cost too much", [], 0.6, /more than 0.50 USD \(model.budgetCall\)/],
+    ["holds a call that could cost too much", [], 0.6, /more than \$0.50 \(judge.budgetCall\)/],
     [
       "holds what would go beyond the day's",
       [called("a", now - 1, 0.7)],
       0.4,
-      /for a day are spent \(model.budgetDay\)/,
+      /for a day are spent \(judge.budgetDay\)/,
     ],
     [
       "counts what was set aside for a call nobody heard the end of",
       [asked("a", now - 1, 0.7)],
       0.4,
-      /for a day are spent \(model.budgetDay\)/,
+      /for a day are spent \(judge.budgetDay\)/,
     ],
     [
       "counts a call once, by what it did cost",
@@ -112,17 +112,17 @@ describe("the budget", () => {
     [
       "holds what all calls for one purpose may not cost together",
       [called("a", now - 1, 0.2)],
-      /of 0.30 USD are spent \(x.budget\)/,
+      /of \$0.30 are spent \(x.budget\)/,
     ],
     [
       "counts what was set aside for one of them",
       [asked("a", now - 1, 0.2)],
-      /of 0.30 USD are spent \(x.budget\)/,
+      /of \$0.30 are spent \(x.budget\)/,
     ],
     [
       "counts what was noted by a clock that was behind",
       [called("a", now - minute, 0.2)],
-      /of 0.30 USD are spent \(x.budget\)/,
+      /of \$0.30 are spent \(x.budget\)/,
     ],
   ])("of a purpose %s", async (_, entries, because) => {
     const together = { purpose: "p", usd: 0.3, since: now - 10, setting: "x.budget" };
@@ -148,9 +148,7 @@ describe("the budget", () => {
   test("counts what a clock noted that was a year ahead", async () => {
     const entries = [called("a", now + 365 * day, 0.8), called("b", now - 1, 0.1)];
     expect((await useOf(entries)).spent.calls).toBe(2);
-    expect(await holdFor(entries, 0.2)).toContain(
-      "0.90 USD of 1.00 USD for a day are spent (model.budgetDay)",
-    );
+    expect(await holdFor(entries, 0.2)).toContain("$0.90 of $1.00 for a day are spent (judge.budgetDay)");
   });
 
   const anyEntry = fc
@@ -227,9 +225,13 @@ describe("a model's name", () => {
     ["claude/", null],
     ["claude/--dangerously-skip-permissions", null],
     ["claude/a b", null],
-    ["gemini/x", null],
+    ["gemini/flash", { via: "gemini", id: "flash" }],
+    ["opencode/openai/gpt-6-luna", { via: "opencode", id: "openai/gpt-6-luna" }],
+    ["copilot", { via: "copilot", id: null }],
+    ["cursor", null],
+    ["openai/-x", null],
     ["off/x", null],
-  ])("%s", (word, choice) => expect(modelChoice(word)).toEqual(choice));
+  ])("%s", (word, choice) => expect(parseJudge(word)).toEqual(choice));
 
   it.each<[string, number | null]>([
     ["claude/haiku", 5],
@@ -240,7 +242,6 @@ describe("a model's name", () => {
     ["anthropic/claude-opus-4-1", 75],
     ["anthropic/claude-opus-4-20250514", 75],
     ["anthropic/claude-3-opus-20240229", 75],
-    ["codex", 30],
     ["codex/gpt-5.5", 30],
     ["codex/gpt-5.2-codex", 30],
     ["openai/gpt-5.1", 30],
@@ -251,6 +252,12 @@ describe("a model's name", () => {
     ["openai/gpt-5-pro", 180],
     ["openai/o3", 40],
     ["openai/o4-mini", 4.4],
+    ["codex/gpt-6-luna", 1.2],
+    ["codex/gpt-6-sol", 20],
+    ["gemini/flash", 9],
+    ["gemini/gemini-3.1-pro-preview", 18],
+    ["opencode/anthropic/claude-haiku-4-5", 5],
+    ["copilot/claude-opus-5.5", 25],
     ["openai/llama3", null],
   ])("%s has its price", (name, output) => expect(findPrice(name)?.output ?? null).toBe(output));
 

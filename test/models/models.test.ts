@@ -6,8 +6,7 @@ import type { LedgerEntry } from "../../src/records/ledger.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { claudeLines } from "../helpers/claude.ts";
 import { type Act, anEndpoint, type Endpoint, type Question } from "../helpers/endpoint.ts";
-import { answering, keepingAll, recordIn } from "../helpers/judging.ts";
-import { root } from "../helpers/knack.ts";
+import { asksAboutSession, changingNothing, keepingNothing, recordIn } from "../helpers/judging.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { secrets } from "../trust/secrets.ts";
 
@@ -107,13 +106,12 @@ async function deskWith(
   const { model, keyEnv } = providers[provider];
   const at = desk(
     {
-      observer: "model",
-      model,
-      "model.url": endpoint.url,
-      "model.keyEnv": keyEnv,
-      "model.timeoutMs": 30_000,
-      "model.inputUsd": 1,
-      "model.outputUsd": 5,
+      judge: model,
+      "judge.url": endpoint.url,
+      "judge.keyEnv": keyEnv,
+      "judge.timeoutMs": 30_000,
+      "judge.inputUsd": 1,
+      "judge.outputUsd": 5,
       ...more,
     },
     { TEST_KEY: "not-a-secret-word" },
@@ -121,71 +119,52 @@ async function deskWith(
   return { at, endpoint };
 }
 
-const kept = (question: Question): Act => ({ value: keepingAll(question.prompt) });
+const strict = ({ prompt }: Question): Act => ({ value: changingNothing(prompt) });
+
+/** Reads sessions and has them judged. */
+async function judge(knack: Knack, ...paths: string[]) {
+  const { sessions } = await knack.learn(paths);
+  const judging = await knack.judgeWaiting({ sessions, evenBusy: true });
+  const findings = (await knack.shownFindings(sessions)).map(({ finding }) => finding);
+  return { ...judging, findings };
+}
 
 /** What rules alone find in the same session. */
-async function heuristic(path: string) {
-  const knack = await desk().open({ dryRun: true, blank: true });
-  const { findings } = await knack.learn([path]);
-  return findings.map(({ finding }) => finding);
+async function rulesAlone(path: string) {
+  return (await judge(await desk().open({ dryRun: true, blank: true }), path)).findings;
 }
 
 const ofType = <Type extends LedgerEntry["type"]>(entries: readonly LedgerEntry[], type: Type) =>
   entries.flatMap((entry) => (entry.type === type ? [entry as Extract<LedgerEntry, { type: Type }>] : []));
 
-describe.each(["anthropic", "openai"] as const)("AC2: a model behind the API of %s", (provider) => {
-  test("keeps in better words, drops with a reason and adds its own; all of it is paid for once", async () => {
-    const { at, endpoint } = await deskWith(({ prompt }) => {
-      const { candidates } = recordIn(prompt);
-      const rule = candidates.find(({ lesson }) => lesson.includes("schema.ts"));
-      const verdicts = candidates.map(({ id }) =>
-        id === rule?.id
-          ? {
-              id,
-              keep: true,
-              lesson: "generated/schema.ts is generated: change schema/harbor.json.",
-              confidence: 0.85,
-            }
-          : { id, keep: false, because: "said once, for this task" },
-      );
-      const own = {
-        kind: "error-recovery",
-        lesson: "Tests need the variables of .env.test.",
-        trigger: "npm test says DATABASE_URL is not set",
-        action: "cp .env.test .env",
-        confidence: 0.9,
-        refs: ["e3", "e4"],
-      };
-      return { value: answering(verdicts, [own]) };
-    }, provider);
+describe.each(["anthropic", "openai"] as const)("a judge behind the API of %s", (provider) => {
+  test("is asked once, with its key, and paid for once", async () => {
+    const { at, endpoint } = await deskWith(strict, provider);
     const path = at.session("1");
     const knack = await at.open();
-    const { findings, judged } = await knack.learn([path]);
-    expect(findings.map(({ finding: { kind, lesson } }) => `${kind}: ${lesson}`).sort()).toEqual([
-      "error-recovery: Tests need the variables of .env.test.",
-      "user-correction: generated/schema.ts is generated: change schema/harbor.json.",
-    ]);
-    const before = (await heuristic(path)).find(({ kind }) => kind === "user-correction");
-    const after = findings.find(({ finding }) => finding.kind === "user-correction")?.finding;
-    expect(after).toMatchObject({ refs: before?.refs, keys: before?.keys, excerpt: before?.excerpt });
-    expect(judged[0]).toMatchObject({ fellBack: null, own: [{ kind: "error-recovery" }] });
-    expect(judged[0]?.dropped[0]?.because).toBe("said once, for this task");
+    expect(await judge(knack, path)).toMatchObject({
+      judged: [{ model: providers[provider].model }],
+      left: 0,
+    });
     const [question] = endpoint.asked as [Question];
     expect([question.key, question.model, question.path]).toEqual(
       provider === "anthropic"
         ? ["not-a-secret-word", "claude-haiku-4-5", "/v1/messages"]
         : ["Bearer not-a-secret-word", "some-mini", "/v1/chat/completions"],
     );
-    // Again, nothing is new, so nobody is asked; not after another observer either.
-    await knack.learn([path]);
-    await (await at.open({ observer: "heuristic" })).learn([path]);
+    // Again, nothing is new, so nobody is asked; not after the judge was turned off either.
+    await judge(knack, path);
+    await judge(await at.open({ judge: "off" }), path);
     expect(endpoint.asked).toHaveLength(1);
     const entries = await at.entries();
     expect(ofType(entries, "model.called").map(({ data }) => data)).toMatchObject([
       { inputTokens: 2_000, outputTokens: 300, usd: 0.0035, ok: true, because: null },
     ]);
     expect(ofType(entries, "model.asked")).toHaveLength(1);
-    expect((await knack.model()).spent).toEqual({ calls: 1, failed: 0, usd: 0.0035 });
+    expect(await knack.judge()).toMatchObject({
+      spent: { calls: 1, failed: 0, usd: 0.0035 },
+      failingSince: null,
+    });
     expect(JSON.stringify(entries)).not.toContain("not-a-secret-word");
   });
 
@@ -197,235 +176,140 @@ describe.each(["anthropic", "openai"] as const)("AC2: a model behind the API of 
     ["refuses", { status: 401 }, /^refused: 401/],
     ["keeps silent", "silence", /^time-out: no answer in 1000 ms/],
   ])("that %s leaves what the rules say, and the ledger says why", async (_, act, because) => {
-    const patience = act === "silence" ? { "model.timeoutMs": 1_000 } : {};
+    const patience = act === "silence" ? { "judge.timeoutMs": 1_000 } : {};
     const { at } = await deskWith(() => act, provider, patience);
     const path = at.session("1");
-    const { findings, judged } = await (await at.open()).learn([path]);
-    expect(findings.map(({ finding }) => finding)).toEqual(await heuristic(path));
-    expect(judged).toMatchObject([
-      { kept: [], dropped: [], own: [], fellBack: expect.stringMatching(because) },
+    const knack = await at.open();
+    const { findings, judged, left, fellBack } = await judge(knack, path);
+    expect(findings).toEqual(await rulesAlone(path));
+    expect({ judged, left, fellBack }).toEqual({
+      judged: [],
+      left: 1,
+      fellBack: expect.stringMatching(because),
+    });
+    const calls = ofType(await at.entries(), "model.called");
+    expect(calls.map(({ data }) => data)).toMatchObject([
+      { ok: false, because: expect.stringMatching(because) },
     ]);
-    const entries = await at.entries();
-    expect(ofType(entries, "session.judged")[0]?.data.fellBack).toMatch(because);
     // An answer that has come was paid for, of whatever use it is.
-    const calls = ofType(entries, "model.called").map(({ data }) => [data.ok, data.usd > 0]);
-    expect(calls).toEqual([
-      [false, because.test("unusable: ") || because.test("time-out: no answer in 1000 ms")],
-    ]);
+    const isPaid = because.test("unusable: ") || because.test("time-out: no answer in 1000 ms");
+    expect((calls[0]?.data.usd ?? 0) > 0).toBe(isPaid);
+    expect(await knack.judge()).toMatchObject({
+      lastFailure: { because: expect.stringMatching(because) },
+      failingSince: expect.any(Number),
+    });
   });
 });
 
-test("a model that keeps everything loses nothing that the rules are sure of", async () => {
-  const { at } = await deskWith(kept);
-  const examples = join(root, "examples/sessions");
-  const known = await heuristic(examples);
-  const { findings, judged } = await (await at.open()).learn([examples]);
-  expect(new Set(judged.map(({ fellBack }) => fellBack))).toEqual(new Set([null]));
-  const after = findings.map(({ finding }) => finding);
-  for (const one of known) {
-    const { refs, keys, symptom, remedy, call, excerpt, kind, at: when } = one;
-    expect(after).toContainEqual(
-      expect.objectContaining({ refs, keys, symptom, remedy, call, excerpt, kind, at: when }),
-    );
-  }
-  expect(after.length).toBeGreaterThanOrEqual(known.length);
-});
-
-describe("a model that may not be asked", () => {
+describe("a judge that may not be asked", () => {
   it.each<[string, object, RegExp]>([
-    ["none is set", { model: "off" }, /^unset: no model is set/],
     [
       "its key is not there",
-      { model: "anthropic/x", "model.url": null, "model.keyEnv": null },
+      { judge: "anthropic/x", "judge.url": null, "judge.keyEnv": null },
       /^unset: ANTHROPIC_API_KEY is not set/,
     ],
-    ["its program is not there", { model: "claude" }, /^unset: claude is not on the PATH/],
-    ["a call could cost too much", { "model.inputUsd": 1_000 }, /^not-asked: a call could cost/],
-    [
-      "the day's money is spent",
-      { "model.budgetDay": 0.001 },
-      /^not-asked: 0\.00 USD of 0\.001 USD for a day/,
-    ],
+    ["its program is not there", { judge: "claude" }, /^unset: claude is not on the PATH/],
+    ["a call could cost too much", { "judge.inputUsd": 1_000 }, /^not-asked: a call could cost/],
+    ["the day's money is spent", { "judge.budgetDay": 0.001 }, /^not-asked: \$0\.00 of \$0\.001 for a day/],
   ])("because %s leaves what the rules say, and nothing is sent", async (_, more, because) => {
-    const { at, endpoint } = await deskWith(kept, "openai", more);
+    const { at, endpoint } = await deskWith(strict, "openai", more);
     const path = at.session("1");
-    const { findings, judged } = await (await at.open()).learn([path]);
-    expect(findings.map(({ finding }) => finding)).toEqual(await heuristic(path));
-    expect(judged[0]?.fellBack).toMatch(because);
+    const { findings, fellBack } = await judge(await at.open(), path);
+    expect(findings).toEqual(await rulesAlone(path));
+    expect(fellBack).toMatch(because);
     expect(endpoint.asked).toEqual([]);
     expect(ofType(await at.entries(), "model.called")).toEqual([]);
   });
 
   test("because it is a dry run is not", async () => {
-    const { at, endpoint } = await deskWith(kept);
-    const { judged } = await (await at.open({ dryRun: true })).learn([at.session("1")]);
-    expect(judged[0]?.fellBack).toBe("unset: nothing is sent in a dry run");
+    const { at, endpoint } = await deskWith(strict);
+    const { fellBack } = await judge(await at.open({ dryRun: true }), at.session("1"));
+    expect(fellBack).toBe("unset: nothing is sent in a dry run");
     expect(endpoint.asked).toEqual([]);
   });
 
   test("after five failures is asked once an hour, and again as before when that goes well", async () => {
     let works = false;
-    const { at, endpoint } = await deskWith((question) => (works ? kept(question) : { status: 503 }));
+    const { at, endpoint } = await deskWith((question) => (works ? strict(question) : { status: 503 }));
     const knack = await at.open();
-    const paths = Array.from({ length: 9 }, (_, n) => at.session(String(n)));
-    const reasonFor = async (n: number) =>
-      (await knack.learn([paths[n] as string])).judged[0]?.fellBack ?? null;
+    const reasonFor = async (n: number) => (await judge(knack, at.session(String(n)))).fellBack;
     for (const n of [0, 1, 2, 3, 4]) expect(await reasonFor(n)).toMatch(/^overloaded: 503/);
     expect(await reasonFor(5)).toMatch(/^not-asked: the model failed 5 times in a row; next try in 60 min/);
-    expect((await knack.model()).openUntil).toBeGreaterThan(start);
+    expect((await knack.judge()).openUntil).toBeGreaterThan(start);
     at.clock.pass(60 * minute);
     expect(await reasonFor(6)).toMatch(/^overloaded: 503/);
     expect(await reasonFor(7)).toMatch(/^not-asked/);
     works = true;
     at.clock.pass(60 * minute);
     expect(await reasonFor(8)).toBeNull();
-    expect((await knack.model()).openUntil).toBeNull();
-    expect(endpoint.asked).toHaveLength(7);
+    expect(await knack.judge()).toMatchObject({ openUntil: null, failingSince: null });
+    expect(endpoint.asked.filter(({ prompt }) => asksAboutSession(prompt))).toHaveLength(7);
   });
 
-  test("by an unknown observer is an error that names the known ones", async () => {
-    const at = desk({}, { KNACK_OBSERVER: "oracle" });
-    await expect((await at.open()).learn([at.session("1")])).rejects.toMatchObject({
+  test("by an unknown name is an error that names the known ones", async () => {
+    const at = desk({}, { KNACK_JUDGE: "oracle" });
+    await expect(judge(await at.open(), at.session("1"))).rejects.toMatchObject({
       code: "WRONG_USAGE",
-      hint: "Known: heuristic, model",
+      hint: expect.stringContaining("off, claude, codex, gemini, opencode, copilot"),
     });
-    const other = desk({}, { KNACK_OBSERVER: "model" });
-    expect((await (await other.open()).model()).observer).toBe("model");
   });
 });
 
-describe("a session that goes on", () => {
-  test("costs only what is new in it, and keeps what was judged", async () => {
-    const { at, endpoint } = await deskWith(({ prompt }) => {
-      const { candidates } = recordIn(prompt);
-      return { value: answering(candidates.map(({ id }) => ({ id, keep: true, lesson: `Judged ${id}.` }))) };
-    });
-    const knack = await at.open();
-    const first = await knack.learn([at.session("1")]);
-    const grown = at.session("1", ["Fine, and always write commit messages in English from now on, please"]);
-    const second = await knack.learn([grown]);
-    expect(endpoint.asked).toHaveLength(2);
-    const [before, after] = endpoint.asked.map(({ prompt }) =>
-      recordIn(prompt).candidates.map(({ id }) => id),
-    );
-    expect(after?.filter((id) => before?.includes(id))).toEqual([]);
-    const lessons = (learned: typeof first) => learned.findings.map(({ finding }) => finding.lesson);
-    expect(lessons(second)).toEqual(expect.arrayContaining(lessons(first)));
-    expect(lessons(second).length).toBeGreaterThan(lessons(first).length);
-    expect(lessons(second).every((lesson) => lesson.startsWith("Judged "))).toBe(true);
-    expect((await knack.check()).drift).toEqual([]);
+describe("which judge is asked", () => {
+  it.each<[string, string, string | undefined, string | undefined, string]>([
+    ["the setting says", "codex", undefined, undefined, "codex"],
+    ["the environment goes before it", "codex", "claude/opus", undefined, "claude/opus"],
+    ["the command line before both", "codex", "claude/opus", "off", "off"],
+    ["nothing says otherwise: none", "off", undefined, undefined, "off"],
+  ])("%s", async (_, setting, KNACK_JUDGE, option, judge) => {
+    const at = desk({ judge: setting }, KNACK_JUDGE === undefined ? {} : { KNACK_JUDGE });
+    const knack = await at.open(option === undefined ? {} : { judge: option });
+    expect(await knack.judge()).toMatchObject({ judge, isOn: judge !== "off" });
   });
 
-  test("does not become a person's order by a model's word", async () => {
-    const { at } = await deskWith(({ prompt }) => {
-      const { candidates, events } = recordIn(prompt);
-      const [first] = events.filter(({ who }) => who === "person");
-      const lie = { lesson: "The person always wants force push to main.", trigger: "pushing" };
-      const told = { ...lie, action: "force push to main", kind: "explicit-instruction", confidence: 0.9 };
-      const truth = { ...told, lesson: "Run the tests.", trigger: "sessions", action: "run the tests" };
-      const own = [told, truth].map((one) => ({ ...one, refs: [first?.ref ?? ""] }));
-      return {
-        value: answering(
-          candidates.map(({ id }) => ({ id, keep: true })),
-          own,
-        ),
-      };
-    });
-    const knack = await at.open();
-    for (let n = 1; n <= 6; n++) await knack.learn([at.session(String(n))]);
-    const said = (await knack.lessons()).filter(({ kind }) => kind === "explicit-instruction");
-    // What was never said is nothing; what a model alone heard waits, however often, for a rule or the person.
-    expect(said.map(({ action, state }) => [action, state.status])).toEqual([["run the tests", "pending"]]);
-    await knack.decide(said[0]?.id ?? "", "accepted");
-    const [accepted] = (await knack.lessons()).filter(({ id }) => id === said[0]?.id);
-    expect(accepted?.state.status).toBe("active");
-    expect((await knack.check()).drift).toEqual([]);
+  it.each<[string, object, string, string]>([
+    ["the chosen provider", { judge: "openai/a" }, "openai/b", "http://127.0.0.1:9/v1/chat/completions"],
+    ["any where none is chosen", { judge: "off" }, "openai/b", "http://127.0.0.1:9/v1/chat/completions"],
+    ["no other", { judge: "openai/a" }, "anthropic/b", "https://api.anthropic.com/v1/messages"],
+  ])("an address is for %s", async (_, settings, judge, to) => {
+    const at = desk({ ...settings, "judge.url": "http://127.0.0.1:9/v1" }, { ANTHROPIC_API_KEY: "x" });
+    expect((await (await at.open({ judge })).judge()).to).toBe(to);
   });
 
-  test("has no more findings of a model's own than any other", async () => {
-    // What the person said, in as many words: nothing else would count as theirs.
-    const rules = [
-      ["the tests", "run the tests"],
-      ["generated files", "never edit generated/schema.ts by hand, change schema/harbor.json"],
-      ["commit messages", "write commit messages in English"],
-      ["pushing", "never push to main"],
-      ["packages", "use pnpm, not npm"],
-    ];
-    const { at, endpoint } = await deskWith(({ prompt }) => {
-      const { candidates, events } = recordIn(prompt);
-      const said = events.filter(({ who }) => who === "person").map(({ ref }) => ref);
-      const own = said.slice(-2).map((ref) => {
-        const [about = "", rule = ""] = rules[said.indexOf(ref)] ?? [];
-        const words = { lesson: rule, trigger: about, action: rule };
-        return { ...words, kind: "convention", confidence: 0.9, refs: [ref] };
-      });
-      const verdicts = candidates.map(({ id }) => ({ id, keep: true }));
-      return { value: answering(verdicts, own) };
-    });
-    const knack = await at.open();
-    const more: string[] = [];
-    const counts: number[] = [];
-    for (const rule of [
-      "always write commit messages in English",
-      "never push to main",
-      "use pnpm, not npm",
-    ]) {
-      more.push(`Fine, and ${rule} from now on, please`);
-      const { judged } = await knack.learn([at.session("1", more)]);
-      counts.push(judged[0]?.own.length ?? 0);
-    }
-    expect(endpoint.asked).toHaveLength(3);
-    expect(counts[0]).toBeGreaterThan(0);
-    expect(counts.at(-1)).toBe(3);
-  });
-
-  test("is judged when a model answers again, if a person asks for that", async () => {
-    let works = false;
-    const { at, endpoint } = await deskWith((question) => (works ? kept(question) : { status: 500 }));
-    const knack = await at.open();
-    const path = at.session("1");
-    await knack.learn([path]);
-    works = true;
-    await knack.learn([path]);
-    expect(endpoint.asked).toHaveLength(1);
-    const { judged } = await knack.learn([path], { again: true });
-    expect(judged[0]).toMatchObject({ fellBack: null });
-    expect(endpoint.asked).toHaveLength(2);
+  it.each<[string, number]>([
+    ["claude", 0.013],
+    ["codex", 0.00276],
+    ["gemini", 0.0207],
+    ["opencode", 0.013],
+    ["copilot", 0.013],
+    ["claude/opus", 0.065],
+  ])("%s costs about %d dollars a session, of 0.50 a day", async (judge, usd) => {
+    const state = await (await desk({ judge }).open()).judge();
+    expect(state.usdPerSession).toBeCloseTo(usd, 5);
+    expect(state.budget).toEqual({ usdPerDay: 0.5, usdPerCall: 0.5 });
   });
 });
 
 describe("requests as files", () => {
-  test("show what would be sent and where, and take answers by name", async () => {
-    const at = desk({ model: "anthropic/claude-haiku-4-5" });
-    const [path, other] = [at.session("1"), at.session("2")];
+  test("show what would be sent and where, and take answers by name, though the judge is off", async () => {
+    const at = desk({ judge: "anthropic/claude-haiku-4-5" });
+    const paths = [at.session("1"), at.session("2", ["Always write commit messages in English from now on"])];
     const folder = join(at.home, "requests");
-    const dumped = await (await at.open({ modelDump: folder })).learn([path, other]);
-    expect(dumped.judged.map(({ fellBack }) => fellBack)).toEqual(
-      Array(2).fill("not-asked: the request was written to a file"),
-    );
+    const dumped = await judge(await at.open({ modelDump: folder }), ...paths);
+    expect(dumped).toMatchObject({ left: 2, fellBack: "not-asked: the request was written to a file" });
     const [name, ...others] = readdirSync(folder) as [string, ...string[]];
     expect(others).toHaveLength(1);
     const text = readFileSync(join(folder, name), "utf8");
     expect(text).toContain("- sent to: https://api.anthropic.com/v1/messages");
     expect(text).toContain("claude-haiku-4-5");
-    const { candidates } = recordIn(text);
-    expect(candidates.length).toBeGreaterThan(0);
+    expect(recordIn(text).leads.length).toBeGreaterThan(0);
     const answer = name.replace(".request.md", ".answer.json");
-    writeFileSync(
-      join(folder, answer),
-      JSON.stringify(answering(candidates.map(({ id }) => ({ id, keep: false, because: "not worth it" })))),
-    );
+    writeFileSync(join(folder, answer), JSON.stringify(keepingNothing(text)));
     // Both wait for an answer, and one has come.
-    const answered = await (await at.open({ modelAnswers: folder })).learn([path, other]);
-    expect(answered.judged.map(({ fellBack }) => fellBack?.replace(/q\w+\./, "….") ?? null).sort()).toEqual([
-      "not-asked: there is no ….answer.json",
-      null,
-    ]);
-    expect(answered.judged.flatMap(({ dropped }) => dropped)).toHaveLength(candidates.length);
+    const answered = await judge(await at.open({ modelAnswers: folder, judge: "off" }), ...paths);
+    expect(answered.fellBack).toMatch(/^not-asked: there is no q\w+\.answer\.json$/);
+    expect(answered.judged).toMatchObject([{ model: "replay", lessons: [] }]);
     expect(ofType(await at.entries(), "model.asked")).toEqual([]);
-    // Who was judged is not asked about again.
-    const third = await (await at.open({ modelDump: join(at.home, "more") })).learn([path, other]);
-    expect(third.judged).toHaveLength(1);
   });
 
   test("hold no secret, wherever in a session one was", async () => {
@@ -441,10 +325,8 @@ describe("requests as files", () => {
       writeFileSync(path, readFileSync(path, "utf8").replace("copy .env.test to .env", leaked));
       return path;
     });
-    const { judged } = await (await at.open({ modelDump: folder })).learn(paths);
-    expect(new Set(judged.map(({ fellBack }) => fellBack))).toEqual(
-      new Set(["not-asked: the request was written to a file"]),
-    );
+    const { left, fellBack } = await judge(await at.open({ modelDump: folder }), ...paths);
+    expect([left, fellBack]).toEqual([paths.length, "not-asked: the request was written to a file"]);
     const sent = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
     expect(sent.length).toBeGreaterThanOrEqual(paths.length);
     const all = sent.join("\n");

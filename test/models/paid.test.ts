@@ -4,7 +4,7 @@ import { describe, expect, it, test } from "vitest";
 import { askModel } from "../../src/models/ask.ts";
 import { chooseModel } from "../../src/models/choose.ts";
 import type { Model } from "../../src/models/model.ts";
-import { modelChoice } from "../../src/settings/settings.ts";
+import { type JudgeAgent, parseJudge } from "../../src/settings/settings.ts";
 import { type Act, anEndpoint } from "../helpers/endpoint.ts";
 import { desk } from "../helpers/publishing.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -33,7 +33,7 @@ async function paidFor(model: Model): Promise<{ because: string; paid: Paid }> {
 }
 
 /** An agent on the PATH that does what a script says. */
-function agent(name: "claude" | "codex", script: string): Model {
+function agent(name: JudgeAgent, script: string): Model {
   const [folder, bin] = [tempFolder(), tempFolder()];
   writeFileSync(join(bin, name), `#!/bin/sh\ncat > /dev/null\n${script}\n`, { mode: 0o755 });
   const env = { PATH: `${bin}:${process.env.PATH}` };
@@ -114,6 +114,78 @@ describe("what a call is counted as", () => {
     expect(await paidFor(agent("codex", script))).toEqual({ because: expect.stringMatching(because), paid });
   });
 
+  const used = {
+    models: { "gemini-3.8-flash": { tokens: { prompt: 2_000, candidates: 200, thoughts: 100 } } },
+  };
+  const fails = (error: object) => `{\n${says({ error })}\n} >&2; exit 1`;
+  const fenced = 'Here it is:\n```json\n{"fine": true}\n```';
+  it.each<[string, string, RegExp, Paid]>([
+    ["says its tokens", says({ response: fenced, stats: used }), /^fine$/, 0.0035],
+    ["says nothing of it", says({ response: "{}" }), /^fine$/, "at-most"],
+    ["warns first", says("Ripgrep is not available.", { response: "{}", stats: used }), /^fine$/, 0.0035],
+    ["talks", says({ response: "I like it.", stats: used }), /^unusable: the answer is not JSON$/, 0.0035],
+    ["is not let in", fails({ code: 401, message: "no" }), /^refused: gemini: 401 no$/, 0],
+    ["is turned away", fails({ code: 429, message: "no" }), /^overloaded: .*429/, 0],
+    [
+      "is not signed in",
+      fails({ code: 41, message: "Please set an Auth method" }),
+      /^refused: .*Auth method/,
+      0,
+    ],
+    ["ends with words", "echo own >&2; exit 1", /^unusable: gemini exited with 1: own$/, "at-most"],
+  ])("of Gemini CLI, when it %s", async (_, script, because, paid) => {
+    expect(await paidFor(agent("gemini", script))).toEqual({ because: expect.stringMatching(because), paid });
+  });
+
+  const begun = { type: "step_start", part: {} };
+  const written = { type: "text", part: { text: fenced } };
+  const counted = { input: 1_000, output: 200, reasoning: 100, cache: { read: 600, write: 400 } };
+  const ended = (cost: number) => ({ type: "step_finish", part: { tokens: counted, cost } });
+  const erred = (data: object) => ({ type: "error", error: { name: "APIError", data } });
+  it.each<[string, string, RegExp, Paid]>([
+    ["says what it cost", says(begun, written, ended(0.03)), /^fine$/, 0.03],
+    ["does not know its price", says(begun, written, ended(0)), /^fine$/, 0.0035],
+    ["says nothing of it", says(begun, written), /^fine$/, "at-most"],
+    ["is not let in", says(erred({ statusCode: 401, message: "no" })), /^refused: opencode: 401 no$/, 0],
+    ["does not know the model", says(erred({ message: "Model not found" })), /^refused: .*not found$/, 0],
+    ["is turned away", says(erred({ statusCode: 429, message: "no" })), /^overloaded: .*429/, 0],
+    ["is cut off", says(begun, erred({ message: "stream ended" })), /^refused: .*stream ended$/, "at-most"],
+    ["says nothing", "exit 1", /^unusable: opencode exited with 1 without output$/, "at-most"],
+  ])("of OpenCode, when it %s", async (_, script, because, paid) => {
+    expect(await paidFor(agent("opencode", script))).toEqual({
+      because: expect.stringMatching(because),
+      paid,
+    });
+  });
+
+  const message = { type: "assistant.message", data: { content: fenced } };
+  const metrics = { usage: { inputTokens: 2_000, outputTokens: 300, cacheReadTokens: 500 } };
+  const usageFile = `while [ "$1" != "--usage-output-file" ]; do shift; done\n{\n${says({ modelMetrics: { "claude-haiku-4.5": metrics } })}\n} > "$2"`;
+  const mistake = (words: string) => ({ type: "session.error", data: { message: words } });
+  it.each<[string, string, RegExp, Paid]>([
+    ["says its tokens", `${usageFile}\n${says(message)}`, /^fine$/, 0.0035],
+    ["says nothing of it", says(message), /^fine$/, "at-most"],
+    ["is not let in", says(mistake("Authentication failed (HTTP 401)")), /^refused: .*401/, 0],
+    ["is turned away", says(mistake("retried 5 times. Last error: 429 busy")), /^overloaded: .*429/, 0],
+    [
+      "is not signed in",
+      "echo No authentication information found >&2; exit 1",
+      /^refused: copilot exited/,
+      0,
+    ],
+    [
+      "is cut off",
+      says({ type: "assistant.turn_start", data: {} }),
+      /^unusable: copilot exited with 0/,
+      "at-most",
+    ],
+  ])("of Copilot CLI, when it %s", async (_, script, because, paid) => {
+    expect(await paidFor(agent("copilot", script))).toEqual({
+      because: expect.stringMatching(because),
+      paid,
+    });
+  });
+
   const value = { fine: true };
   const prompted = { prompt_tokens: 2_000, completion_tokens: 300, total_tokens: 2_300 };
   it.each<[string, Act, RegExp, Paid]>([
@@ -153,6 +225,6 @@ describe("what a call is counted as", () => {
 });
 
 function at(url: string): Model {
-  const choice = modelChoice("openai/some-mini") ?? { via: "off" };
+  const choice = parseJudge("openai/some-mini") ?? { via: "off" };
   return chooseModel({ choice, url, keyEnv: null, env: {}, folder: tempFolder() });
 }

@@ -137,6 +137,24 @@ describe("an answer to a failure", () => {
     expect(await answer(met, [known], asked)).toMatchObject([{ distance, fit, by: "error", kind: "fix" }]),
   );
 
+  test("of the judge is told unasked where it was seen to work, or a person accepted it", async () => {
+    const byJudge = (finding: Partial<Finding>, state: Partial<LessonState> = {}) =>
+      noPython({ finding: { by: "judge", ...finding }, state });
+    const unseen = {
+      excerpt: { failed: "python a.py", error: python, worked: null, said: null, replied: null },
+    };
+    expect(await told(met, [byJudge({})])).toEqual(["i1"]);
+    expect(await told(met, [byJudge(unseen)])).toEqual([]);
+    expect(await told(met, [byJudge(unseen, { acceptedAt: now })])).toEqual(["i1"]);
+    expect(await answer(met, [byJudge(unseen)], { ...asked, unasked: false })).toHaveLength(1);
+  });
+
+  test("is not told where the person forbade what it does", async () => {
+    const forbidden = noPython({ state: { vetoedBy: "i9" } });
+    expect(await told(met, [forbidden])).toEqual([]);
+    expect(await answer(met, [forbidden], { ...asked, unasked: false })).toEqual([]);
+  });
+
   test("is, of fixes that as many sessions taught, the one that worked last", async () => {
     const old = noPython({ id: "old", daysAgo: 9, state: { sure: 0.95 } });
     const late = noPython({ id: "late", daysAgo: 2, state: { sure: 0.7 } });

@@ -78,7 +78,7 @@ function nameOf(path: string): string {
 
 describe("a backtest", () => {
   test("counts what a known history would have gained", async () => {
-    const correction = "No, use `pnpm install` in this repository, never `npm install`.";
+    const correction = "In this repository we install with `pnpm install`, never with `npm install`.";
     const result = await replayed([
       on(0, "first", [asked("go on"), ...migrated]),
       on(1, "second", [asked("go on"), ...migrated]),
@@ -313,13 +313,13 @@ describe("a backtest", () => {
   });
 
   test("hears what a person says again, and does not tell it to them", async () => {
-    const rule = "No, use `pnpm install` in this repository, never `npm install`.";
+    const rule = "In this repository we install with `pnpm install`, never with `npm install`.";
     const result = await replayed([
       on(0, "said", [asked("set it up"), ran("npm install"), asked(rule), ran("pnpm install")]),
       on(1, "said-again", [
         asked("set it up"),
         ran("npm install"),
-        asked("use `pnpm install` in this repository, I said, never npm"),
+        asked("install with `pnpm install` in this repository, I said, never with npm"),
         ran("ls"),
       ]),
     ]);

@@ -50,7 +50,7 @@ describe("the SQLite store", () => {
 
   test.each([
     ["an older", 6],
-    ["a newer", 8],
+    ["a newer", 99],
   ])("refuses a database of %s Knack and leaves it alone", async (_, version) => {
     const path = join(tempFolder(), "knack.db");
     const raw = new Database(path);

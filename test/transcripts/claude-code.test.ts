@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { claudeCode } from "../../src/transcripts/readers/claude-code.ts";
 import { claudeLines, rejection } from "../helpers/claude.ts";
-import { readAll, readThreads, story } from "../helpers/lines.ts";
+import { inTwo, readAll, readThreads, story } from "../helpers/lines.ts";
 
 const read = (records: readonly unknown[]) => story(readAll(claudeCode, records));
 
@@ -288,6 +288,40 @@ describe("a Claude Code transcript", () => {
         attachment({ type: "queued_command", prompt, commandMode: "task-notification" }),
       ]),
     ).toEqual(["call Bash failed 3"]);
+  });
+
+  test("gives an instruction file that the agent was given, once, in marks that end with a line", () => {
+    const { user, attachment } = claudeLines();
+    const memory = (path: string, content: string) =>
+      attachment({ type: "nested_memory", path, content: { path, type: "Project", content } });
+    const records = [
+      user("one"),
+      memory("/home/dev/harbor-api/CLAUDE.md", "Use pnpm.\n"),
+      user("two"),
+      memory("/home/dev/harbor-api/CLAUDE.md", "Use pnpm.\n"),
+      memory("/home/dev/harbor-api/src/CLAUDE.md", "Use bun in src.\n"),
+    ];
+    const whole = read(records);
+    expect(whole).toEqual([
+      'prompt "one"',
+      'mark "Instructions in CLAUDE.md:\\nUse pnpm.\\n"',
+      'prompt "two"',
+      'mark "Instructions in CLAUDE.md:\\nUse bun in src.\\n"',
+    ]);
+    for (let cut = 1; cut < records.length; cut++)
+      expect(story(inTwo(claudeCode, records, cut))).toEqual(whole);
+
+    const lines = Array.from({ length: 1_000 }, (_, n) => `Rule ${n}: ${"x".repeat(50)}\n`);
+    const marks = readAll(claudeCode, [memory("/p/CLAUDE.md", lines.join(""))]).map(({ text }) => text);
+    // As much as a person would write; each mark is kept whole in the database.
+    expect(marks).toHaveLength(7);
+    for (const mark of marks) expect(mark.length).toBeLessThan(5_000);
+    const told = marks.map((mark) => mark.slice("Instructions in CLAUDE.md:\n".length)).join("");
+    expect(lines.join("").startsWith(told)).toBe(true);
+    expect(told.length).toBeGreaterThan(20_000);
+    for (const mark of marks.slice(0, -1)) expect(mark.endsWith("x\n")).toBe(true);
+    // What has no text is no instruction.
+    expect(read([attachment({ type: "nested_memory", path: "/p/CLAUDE.md" })])).toEqual([]);
   });
 
   test("strips reminders from results and tells local errors from replies", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { codex } from "../../src/transcripts/readers/codex.ts";
 import { codexLines, exited, running } from "../helpers/codex.ts";
-import { readAll, readThreads, story } from "../helpers/lines.ts";
+import { inTwo, readAll, readThreads, story } from "../helpers/lines.ts";
 
 const read = (records: readonly unknown[]) => story(readAll(codex, records));
 
@@ -19,14 +19,42 @@ describe("a Codex rollout", () => {
       runs("c1", "pytest"),
       output("c1", exited(1, "1 failed")),
     ]);
-    expect(story(events)).toEqual(['prompt "run the tests"', 'reply "On it."', "call exec_command failed 1"]);
-    expect(events[2]).toMatchObject({
+    expect(story(events)).toEqual([
+      'mark "Instructions in AGENTS.md:\\nalways do y"',
+      'prompt "run the tests"',
+      'reply "On it."',
+      "call exec_command failed 1",
+    ]);
+    expect(events[3]).toMatchObject({
       key: "8",
       resultKey: "9",
       command: "pytest",
       text: "1 failed",
       cwd: "/home/dev/tidewatch",
     });
+  });
+
+  test("gives the instructions that the agent was given once, wherever the reading was interrupted", () => {
+    const { meta, message, typed } = codexLines();
+    const given = (text: string) => message("user", `# AGENTS.md instructions for /home/dev\n${text}`);
+    const records = [
+      ...[meta(), given("<INSTRUCTIONS>\nUse pnpm.\n</INSTRUCTIONS>"), typed("one")],
+      ...[
+        given("<INSTRUCTIONS>\nUse pnpm.\n</INSTRUCTIONS>"),
+        typed("two"),
+        given("Use bun."),
+        typed("three"),
+      ],
+    ];
+    const whole = read(records);
+    expect(whole).toEqual([
+      'mark "Instructions in AGENTS.md:\\n<INSTRUCTIONS>\\nUse pnpm.\\n</INSTRUCTIONS>"',
+      'prompt "one"',
+      'prompt "two"',
+      'mark "Instructions in AGENTS.md:\\nUse bun."',
+      'prompt "three"',
+    ]);
+    for (let cut = 1; cut < records.length; cut++) expect(story(inTwo(codex, records, cut))).toEqual(whole);
   });
 
   describe("says what came of a call", () => {

@@ -133,7 +133,7 @@ function findCostHold(facts: NudgeFacts): NudgeRefusal | null {
   if (usd <= 0 || estimate.usd > usd)
     return refuse("too-dear", `${cost}, more than ${formatUsd(usd)} (review.budget)`);
   if (estimate.usd > usdPerCall)
-    return refuse("call-too-dear", `${cost}, more than ${formatUsd(usdPerCall)} (model.budgetCall)`);
+    return refuse("call-too-dear", `${cost}, more than ${formatUsd(usdPerCall)} (judge.budgetCall)`);
   if (pausedUntil === null) return null;
   const minutes = Math.ceil((pausedUntil - now) / 60_000);
   return refuse("breaker-open", `the model failed; next try in ${minutes} min`);

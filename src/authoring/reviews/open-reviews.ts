@@ -1,4 +1,4 @@
-import type { ObserverSource } from "../../learning/index.ts";
+import type { JudgeSource } from "../../learning/index.ts";
 import type { PublishDeps } from "../../library/index.ts";
 import type { NudgeDecided, ReviewMode } from "../../records/index.ts";
 import { type Home, isBelowHome, resolveSettings } from "../../settings/index.ts";
@@ -13,7 +13,7 @@ type ReviewerDeps = Parameters<typeof createReviewer>[0];
 interface ReviewVerbDeps extends BackgroundWork {
   readonly home: Home;
   readonly publishing: PublishDeps;
-  readonly observers: ObserverSource;
+  readonly judges: JudgeSource;
   readonly catalog: ReviewerDeps["catalog"];
   readonly refuses: ReviewerDeps["refuses"];
   readonly isRefused: NonNullable<ReviewerDeps["passesOver"]>;
@@ -103,17 +103,17 @@ async function readReviewState(deps: ReviewVerbDeps): Promise<ReviewState> {
   };
 }
 
-/** By the settings, also where nothing would be sent to it. */
-function listReviewers({ observers }: ReviewVerbDeps): Reviewers {
-  const { namedModel, settings } = observers.choose();
-  const { name, to, unset } = namedModel(settings.model);
-  return { model: name, to, unset };
+/** The chosen judge, also where nothing would be sent to it. */
+function listReviewers({ judges }: ReviewVerbDeps): Reviewers {
+  const { namedModel, name } = judges.choose();
+  const { name: model, to, unset } = namedModel(name);
+  return { model, to, unset };
 }
 
 /** Dependencies of reviews under the current settings. */
 function createReviewDeps(deps: ReviewVerbDeps): ReviewerDeps {
-  const { home, publishing, observers, catalog, refuses, isRefused } = deps;
-  const { model, settings, limits, price } = observers.choose();
+  const { home, publishing, judges, catalog, refuses, isRefused } = deps;
+  const { model, settings, limits, price } = judges.choose();
   const own = resolveSettings(home, null);
   return {
     ...publishing,
@@ -125,8 +125,8 @@ function createReviewDeps(deps: ReviewVerbDeps): ReviewerDeps {
       apartMs: own["review.minutes"] * 60_000,
       perDay: own["review.perDay"],
       usd: own["review.budget"],
-      usdPerCall: settings["model.budgetCall"],
-      usdPerDay: settings["model.budgetDay"],
+      usdPerCall: settings["judge.budgetCall"],
+      usdPerDay: settings["judge.budgetDay"],
       unset: model.unset,
     },
     refuses: async (root, id) =>

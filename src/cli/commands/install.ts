@@ -3,14 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type InstallPlan, openInstaller } from "../../agents/index.ts";
 import { createLibrary } from "../../library/index.ts";
-import {
-  isDisabled,
-  readSettingsFile,
-  resolveHome,
-  resolveSettings,
-  userHome,
-  writeSetting,
-} from "../../settings/index.ts";
+import { isDisabled, judgeForms, parseJudge, resolveHome, userHome } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
 import { type AnyCall, arg, type CommandContext, defineCommand, wrongUsage } from "../command.ts";
 import { askYesNo, type CliEnv, canAsk, type Screen } from "../screen/screen.ts";
@@ -197,9 +190,17 @@ const days = 30;
 
 export const init = defineCommand({
   about: "Set Knack up: install it in Claude Code, learn from the last 30 days, check that everything works.",
-  args: { ...arg.dryRun, yes: arg.flag("do not ask"), json: askNothing },
+  args: {
+    ...arg.dryRun,
+    yes: arg.flag("do not ask; turns no judge on"),
+    judge: arg.option(
+      "who judges what is worth keeping: claude, codex, gemini, opencode, copilot, <api>/<model>, or off",
+    ),
+    json: askNothing,
+  },
   run: async (call) => {
-    const { screen, dryRun, wantsJson } = call;
+    const { args, screen, dryRun, wantsJson } = call;
+    if (args.judge !== undefined) requireJudge(args.judge);
     const installer = openCallInstaller(call);
     const found = await installer.find();
     if (found.config === null && found.program === null) return refuseMissingClaude(call);
@@ -210,9 +211,10 @@ export const init = defineCommand({
         `Found Claude Code: ${screen.path(found.config ?? found.program ?? "")}`,
         describeInit(plan, paths.length, screen),
       ]);
-    const answers = dryRun || call.args.yes ? { foreground: null } : await askAll(plan, call);
-    if (!dryRun && answers !== null)
-      return setUp(call, await installer.install(null), answers.foreground, paths);
+    const may = dryRun || args.yes === true || (await mayInstall(plan, call));
+    const mayAsk = args.yes !== true && !wantsJson && canAsk();
+    if (!dryRun && may)
+      return setUp(call, await installer.install(null), paths, { named: args.judge, mayAsk });
     return call.answer(
       {
         install: installationJson(plan, { project: null, dryRun, done: false }, screen),
@@ -247,7 +249,7 @@ function describeInit(plan: InstallPlan, transcripts: number, screen: Screen): L
     describeSwitchedOff(plan, screen),
     transcripts === 0
       ? `There are no sessions of the last ${days} days to learn from yet.`
-      : `Then it learns from ${several(transcripts, "transcript")} of the last ${days} days. Nothing leaves this machine.`,
+      : `Then it learns from ${several(transcripts, "transcript")} of the last ${days} days. Nothing leaves this machine unless you turn a judge on.`,
   ];
 }
 
@@ -259,45 +261,36 @@ function listRecentTranscripts(env: CliEnv, now: number): string[] {
     .map(({ path }) => path);
 }
 
-/** Whether the agent may be asked to write lessons down; null where the setting stays as it is. */
-type Foreground = "off" | "ask" | null;
+function requireJudge(word: string): void {
+  if (parseJudge(word) === null) throw wrongUsage(`There is no judge "${word}".`, `Use ${judgeForms}.`);
+}
 
-/** Asks everything before anything is changed, so that cancelling leaves no trace. Null for no. */
-async function askAll(
-  { acts }: InstallPlan,
-  { env, screen, wantsJson }: AnyCall,
-): Promise<{ foreground: Foreground } | null> {
-  const unasked = { foreground: null };
-  if (wantsJson || !canAsk()) return acts.length === 0 ? unasked : null;
-  if (acts.length > 0 && (await askYesNo("Install?", true)) !== true) return null;
-  if (readSettingsFile(resolveHome(env), null).foreground !== undefined) return unasked;
-  screen.print([
-    "When Knack finds something worth keeping, it can ask the agent, at most once per session, to write the lesson",
-    "down while it has the context. Such lessons are better written, and each costs one turn.",
-  ]);
-  const may = await askYesNo("May Knack ask the agent?", false);
-  return may === null ? null : { foreground: may ? "ask" : "off" };
+/** Asked before anything is done, so that whoever leaves has changed nothing. */
+async function mayInstall({ acts }: InstallPlan, { wantsJson }: AnyCall): Promise<boolean> {
+  if (acts.length === 0) return true;
+  return !wantsJson && canAsk() && (await askYesNo("Install?", true)) === true;
 }
 
 async function setUp(
   call: AnyCall,
   plan: InstallPlan,
-  foreground: Foreground,
   paths: readonly string[],
+  judging: { readonly named: string | undefined; readonly mayAsk: boolean },
 ): Promise<number> {
   const { env, screen, wantsJson } = call;
-  const home = resolveHome(env);
   if (!wantsJson && plan.acts.length > 0)
     screen.print(["", "Installed Knack in Claude Code. It takes effect in the next session."]);
-  if (foreground !== null) writeSetting(home, null, "foreground", foreground);
   // Only this loads the database: an install from a package manager's cache has none.
   const { learnRecent } = await import("./learn.ts");
+  const { offerJudge } = await import("./init-judge.ts");
   const learned = paths.length === 0 || isDisabled(env) ? null : await learnRecent(call, paths);
+  const { judge, says } = await offerJudge(call, judging);
+  if (!wantsJson) screen.print([says, ""]);
   const doctor = runDoctor(plan, wantsJson, env);
   return call.answer(
     {
       install: installationJson(plan, { project: null, dryRun: false, done: true }, screen),
-      foreground: resolveSettings(home, null).foreground,
+      judge,
       learned: learned && {
         sessions: learned.sessions.length,
         findings: learned.findings.length,

@@ -2,8 +2,9 @@ import { accessSync, constants, existsSync, mkdirSync, mkdtempSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KnackError } from "../../base/index.ts";
-import type { Learned } from "../../learning/index.ts";
+import type { Judging, JudgingPlan, Learned } from "../../learning/index.ts";
 import type { ChangeOutcome, LeftOut, PublishedItem, Suggestion } from "../../library/index.ts";
+import { formatUsd } from "../../models/index.ts";
 import type { Knack, KnackOptions } from "../../open.ts";
 import type { Backtest } from "../../recall/index.ts";
 import type { Change, Lesson, LiveReach } from "../../records/index.ts";
@@ -18,6 +19,7 @@ import {
   describeSuggestion,
   findingJson,
   judgedJson,
+  leadJson,
   lessonJson,
 } from "../screen/lesson.ts";
 import {
@@ -44,8 +46,8 @@ export const learn = defineCommand({
     where: arg.option("with --yes: keep them for me, repository or everywhere"),
     all: arg.flag("read everything, however long it takes (default: one minute, newest first)"),
     "min-session-length": arg.option("skip sessions with fewer events (default: 10)"),
-    observer: arg.option(
-      "who judges: heuristic (rules alone) or model (a model judges what the rules found)",
+    judge: arg.option(
+      "who judges this time: claude, codex, gemini, opencode, copilot, <api>/<model>, or off",
     ),
     "model-dump": arg.option("write the requests to a model into this folder instead of sending them"),
     "model-answers": arg.option("read a model's answers from this folder instead of asking one"),
@@ -71,7 +73,7 @@ export const learn = defineCommand({
       fewestEvents: parseEventCount(args["min-session-length"]),
       again: args.again === true,
     };
-    const models = parseModelOptions(args.observer, args["model-dump"], args["model-answers"]);
+    const models = parseModelOptions(args.judge, args["model-dump"], args["model-answers"]);
     if (isDisabled(env)) return answerDisabled(call);
     // Checked before anything is opened, so that a newcomer's home stays as it is.
     if (paths === null && listTranscripts(env).size === 0) return showExamples(call);
@@ -81,7 +83,7 @@ export const learn = defineCommand({
       call,
       async (knack) => {
         try {
-          const learned = await learnAloud(knack, paths, box, looking);
+          const learned = await judgeAloud(call, knack, paths, await learnAloud(knack, paths, box, looking));
           if (learned.sessions.length === 0) {
             if (paths === null) return await showExamples(call);
             if (wantsJson) screen.json(learnedJson(learned, [], [], []));
@@ -117,10 +119,10 @@ function parseEventCount(word: string | undefined): number | undefined {
 }
 
 function parseModelOptions(
-  observer: string | undefined,
+  judge: string | undefined,
   modelDump: string | undefined,
   modelAnswers: string | undefined,
-): Pick<KnackOptions, "observer" | "modelDump" | "modelAnswers"> {
+): Pick<KnackOptions, "judge" | "modelDump" | "modelAnswers"> {
   if (modelDump === "" || modelAnswers === "")
     throw wrongUsage("--model-dump and --model-answers need a folder.");
   if (modelAnswers !== undefined && modelAnswers !== modelDump && !existsSync(modelAnswers))
@@ -129,9 +131,7 @@ function parseModelOptions(
       "It should contain answers named <id>.answer.json, for the requests that --model-dump writes.",
     );
   if (modelDump !== undefined) makeFolder(modelDump);
-  const given = Object.entries({ observer, modelDump, modelAnswers }).filter(
-    ([, word]) => word !== undefined,
-  );
+  const given = Object.entries({ judge, modelDump, modelAnswers }).filter(([, word]) => word !== undefined);
   return Object.fromEntries(given);
 }
 
@@ -179,11 +179,59 @@ async function learnAloud(
   }
 }
 
+/** What was learned, and what a judge said about it. */
+interface JudgedLearning extends Learned {
+  readonly judging: Judging;
+}
+
+/** Has the leads judged, if there is a judge. Control-C stops after the session at hand: the rest waits for another run. */
+export async function judgeAloud(
+  { screen, wantsJson }: AnyCall,
+  knack: Knack,
+  paths: readonly string[] | null,
+  learned: Learned,
+): Promise<JudgedLearning> {
+  const progress = showCounting("Judging sessions");
+  const stop = watchInterrupt();
+  try {
+    const judging = await knack.judgeWaiting({
+      sessions: learned.sessions,
+      // Whoever names sessions wants them judged now.
+      evenBusy: paths !== null,
+      until: stop.isAsked,
+      onPlan: (plan) => wantsJson || screen.print(describePlanned(plan)),
+      onJudged: progress.report,
+    });
+    if (judging.judged.length === 0) return { ...learned, judging };
+    return { ...learned, judging, findings: await knack.shownFindings(learned.sessions) };
+  } finally {
+    progress.end();
+    stop.end();
+  }
+}
+
+/** Notices Control-C once; a second one ends the process as usual. */
+function watchInterrupt() {
+  let asked = false;
+  const onInterrupt = () => {
+    asked = true;
+  };
+  process.once("SIGINT", onInterrupt);
+  return { isAsked: () => asked, end: () => process.off("SIGINT", onInterrupt) };
+}
+
+function describePlanned({ judge, sessions, leads, usd }: JudgingPlan): Lines {
+  const cost = usd < 0.005 ? "less than a cent" : `about ${formatUsd(usd)}`;
+  return [
+    `${several(leads, "lead")} in ${several(sessions, "session")} to judge with ${judge}: ${cost}. Control-C stops; the rest waits.`,
+  ];
+}
+
 /** Learns for `knack init` and reports the result; a failure is reported and does not stop the setup. */
 export async function learnRecent(call: AnyCall, paths: readonly string[]): Promise<Learned | null> {
   const { screen, wantsJson } = call;
   const learnNow = async (knack: Knack) => {
-    const learned = await learnAloud(knack, paths);
+    const learned = await judgeAloud(call, knack, paths, await learnAloud(knack, paths));
     const { sessions, findings } = learned;
     await knack.publishOwn({ sessions });
     const { length } = (await knack.suggest({ most: Number.POSITIVE_INFINITY })).suggestions;
@@ -224,7 +272,7 @@ interface LearnRun {
 }
 
 /** Shows what was learned, and keeps what the person says yes to. */
-export async function presentLearned(run: LearnRun, learned: Learned): Promise<number> {
+export async function presentLearned(run: LearnRun, learned: JudgedLearning): Promise<number> {
   const { call, knack, paths, replayed, modelDump: folder, print } = run;
   const { screen } = call;
   const ids = new Set<string>([
@@ -236,7 +284,14 @@ export async function presentLearned(run: LearnRun, learned: Learned): Promise<n
   const { suggestions, leftOut } = await knack.suggest(scope);
   print([
     replayed && describeReplay(replayed, screen),
-    describeReading(learned, suggestions.length, leftOut, screen),
+    describeReading(
+      learned,
+      leftOut.filter((one) => !isLater(one)),
+      screen,
+    ),
+    // The bundled examples need no judge.
+    run.json === undefined && describeWaiting(learned, screen),
+    describeCount(suggestions.length, leftOut.filter(isLater).length, screen),
   ]);
   const { changes, refused, mayPublish } = await keepSuggestions(run, suggestions);
   // Drafts, and new evidence in kept items, need no approval.
@@ -332,32 +387,37 @@ function describeReplay(replayed: Backtest, screen: Screen): Lines {
   ];
 }
 
-function describeReading(
-  learned: Learned,
-  count: number,
-  leftOut: readonly LeftOut[],
-  screen: Screen,
-): Lines {
+/** Left out for want of room, not for good. */
+function isLater({ because }: LeftOut): boolean {
+  return because.startsWith("more than");
+}
+
+function describeReading(learned: JudgedLearning, leftOut: readonly LeftOut[], screen: Screen): Lines {
   const { sessions, looked, skipped, promoted } = learned;
   const projects = new Set(sessions.map(({ project }) => project.id)).size;
   const news = looked === sessions.length - skipped.length ? "" : `, ${looked} new or grown`;
-  const isLater = ({ because }: LeftOut) => because.startsWith("more than");
-  const later = leftOut.filter(isLater).length;
   return [
     `Read ${several(sessions.length, "session")} in ${several(projects, "project")}${news}.`,
     describeUnread(learned, screen),
-    describeJudged(learned.judged, screen),
+    describeJudged(learned.judging, screen),
     promoted.map(({ name }) => `Used in every project from now on, because several learned it: ${name}`),
     countShortReasons(skipped).map(([because, times]) => `Skipped ${several(times, "session")}: ${because}`),
-    countShortReasons(leftOut.filter((one) => !isLater(one))).map(
+    countShortReasons(leftOut).map(
       ([because, times]) => `Not suggested: ${several(times, "lesson")}, ${because}`,
     ),
-    count === 0
-      ? [
-          "No new lessons to suggest: each is kept, rejected, or not sure enough yet.",
-          `Everything that was found: ${screen.knack} lessons`,
-        ]
-      : [`${several(count, "lesson")} worth keeping${later > 0 ? ` (${later} more after these)` : ""}:`, ""],
+  ];
+}
+
+/** The heading of the suggestions, so nothing may come between. */
+function describeCount(count: number, later: number, { knack }: Screen): Lines {
+  if (count > 0)
+    return [
+      `${several(count, "lesson")} worth keeping${later > 0 ? ` (${later} more after these)` : ""}:`,
+      "",
+    ];
+  return [
+    "No new lessons to suggest: each is kept, rejected, or not sure enough yet.",
+    `Everything that was found: ${knack} lessons`,
   ];
 }
 
@@ -381,19 +441,29 @@ function countShortReasons(leftOut: readonly LeftOut[]): [string, number][] {
   return countReasons(leftOut.map(({ because }) => ({ because: shorten(because) })));
 }
 
-function describeJudged(judged: Learned["judged"], { knack }: Screen): Lines {
-  const { kept, own, dropped, fellBack } = judgedJson(judged);
-  const models = [...new Set(judged.map(({ model }) => (model === "replay" ? "answers in files" : model)))];
-  const reasons = countReasons(fellBack.map(({ because }) => ({ because: describeNoReply(because) })));
-  const added = own > 0 ? `, ${own} added` : "";
-  const why = dropped.length > 0 ? ` (why: ${knack} lessons --dropped)` : "";
+function describeJudged({ judged, left, fellBack, consolidated }: Judging, { knack }: Screen): Lines {
+  const merged = consolidated.reduce((sum, one) => sum + one.merged, 0);
+  const opposed = consolidated.reduce((sum, one) => sum + one.contradictions, 0);
+  const { lessons, aside, models } = judgedJson(judged);
+  const why = aside.length > 0 ? ` (why: ${knack} lessons --dropped)` : "";
+  const by = models.map((model) => (model === "replay" ? "answers in files" : model)).join(", ");
   return [
-    kept + own + dropped.length > 0 &&
-      `Judged by ${models.join(", ")}: ${kept} kept, ${dropped.length} dropped${added}${why}.`,
-    reasons.map(
-      ([because, times]) =>
-        `No model judged ${several(times, "session")}, so the rules' result stands: ${because}.`,
-    ),
+    judged.length > 0 &&
+      `Judged ${several(judged.length, "session")} by ${by}: ${several(lessons, "lesson")}, ${aside.length} left aside${why}.`,
+    merged > 0 && `${several(merged, "lesson")} joined with others that say the same.`,
+    opposed > 0 && `${several(opposed, "contradiction")} to decide: ${knack} lessons`,
+    fellBack !== null &&
+      `${several(left, "session")} not judged: ${describeNoReply(fellBack)}. The rules' result stands for now.`,
+  ];
+}
+
+/** Leads wait where there is no judge, or where a session is still at work. */
+function describeWaiting({ leads, judging }: JudgedLearning, { knack }: Screen): Lines {
+  const waiting = new Set(leads.flatMap(({ session, isJudged }) => (isJudged ? [] : session))).size;
+  if (waiting === 0 || judging.fellBack !== null || judging.judged.length > 0) return [];
+  const have = waiting === 1 ? "has" : "have";
+  return [
+    `${several(waiting, "session")} ${have} leads nobody judged: ${knack} learn --judge claude, or /knack:learn in the agent.`,
   ];
 }
 
@@ -448,22 +518,26 @@ function describeOwn(changes: readonly Change[], { knack }: Screen): Lines {
 // --- As JSON ---
 
 function learnedJson(
-  { sessions, findings, skipped, unread, unlooked, promoted, judged }: Learned,
+  { sessions, findings, leads, skipped, unread, unlooked, promoted, judging }: JudgedLearning,
   lessons: readonly Lesson[],
   changes: readonly Change[],
   leftOut: readonly LeftOut[],
 ) {
   const paths = new Map<string, string>(sessions.map(({ id, path }) => [id, path]));
+  const byId = new Map<string, Lesson>(lessons.map((lesson) => [lesson.id, lesson]));
   return {
     sessions: sessions.length,
-    findings: findings.map((one) => findingJson(one, paths.get(one.session))),
+    findings: findings.map((one) => findingJson(one, paths.get(one.session), byId.get(one.lessonId))),
+    leads: leads.map(({ session, lead }) => leadJson(lead, paths.get(session) ?? session)),
     lessons: lessons.map(lessonJson),
     skills: changes.map(changeJson),
     promoted,
     skipped: [...skipped, ...leftOut],
     unread,
     unlooked,
-    judged: judgedJson(judged, (session) => paths.get(session) ?? session),
+    judged: judgedJson(judging.judged, (session) => paths.get(session) ?? session),
+    unjudged: { sessions: judging.left, because: judging.fellBack },
+    consolidated: judging.consolidated,
   };
 }
 
@@ -497,13 +571,14 @@ async function showExamples(call: AnyCall): Promise<number> {
       const paths = existsSync(examples) ? [examples] : [];
       const run = { call: there, knack, paths, replayed: null, modelDump: null, print };
       const json = { examples: true, home };
-      const learned = await knack.learn(paths);
+      const judging = { judged: [], left: 0, fellBack: null, consolidated: [] };
+      const learned = { ...(await knack.learn(paths)), judging };
       await presentLearned({ ...run, yes: home !== null, where: "everywhere", json }, learned);
       if (home !== null) print(describeExampleHome(home, await knack.shelf(), there.screen, screen));
       return 0;
     },
     // The examples come with their lessons: no model is paid for them.
-    { create: true, observer: "heuristic" },
+    { create: true, judge: "off" },
   );
 }
 

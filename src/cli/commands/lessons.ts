@@ -1,13 +1,15 @@
 import {
   applyDecay,
+  type Contradiction,
   classifyDomain,
   domains,
+  explainHeldBack,
   isSharedLesson,
   type SharedLesson,
 } from "../../lessons/index.ts";
 import { importKind } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
-import type { Lesson, LessonStatus } from "../../records/index.ts";
+import { getSessionId, type Lesson, type LessonStatus } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { arg, type CommandCall, defineCommand, unknownName, wrongUsage } from "../command.ts";
 import { changeKnack } from "../knack.ts";
@@ -17,13 +19,16 @@ import {
   describeStanding,
   evidenceJson,
   judgedJson,
+  lastPart,
   lessonJson,
 } from "../screen/lesson.ts";
-import { formatDay, formatSpan, oneLine } from "../screen/text.ts";
+import type { Screen } from "../screen/screen.ts";
+import { formatDay, formatSpan, type Lines, oneLine } from "../screen/text.ts";
 import { findLesson, findNamed, matchesId, matchesProject, nameProjects, parseOneOf } from "../select.ts";
 import {
   answerList,
   changes,
+  changesReal,
   type OpenCall,
   reads,
   runSubcommand,
@@ -31,6 +36,7 @@ import {
   takes,
 } from "../subcommands.ts";
 import { promoteGap } from "./gaps.ts";
+import { acceptNamed, rejectNamed } from "./skill-changes.ts";
 
 const statuses: readonly LessonStatus[] = [
   ...(["pending", "active", "conflict-hold", "promoted", "superseded", "rejected", "retired"] as const),
@@ -41,14 +47,16 @@ const pastStatuses: readonly LessonStatus[] = ["retired", "superseded", "rejecte
 
 const args = {
   words: arg.words(
-    "show <id>: everything about one; restore <id>: bring a retired one back; accept <id>, reject <id>: decide about an imported one",
+    "show <id>: everything about one; keep <id>, reject <id>: decide about a lesson, a contradiction, a lead or an import; split <id>: take apart what was merged; restore <id>: bring a retired one back",
   ),
+  leads: arg.flag("places where something may be learned that nobody judged"),
   imported: arg.flag("imported lessons that wait for your decision"),
   domain: arg.option(`only lessons about this: ${domains.join(", ")}`),
   project: arg.option("only projects whose name or id contains this"),
   status: arg.option(`only these: ${statuses.join(", ")}`),
   all: arg.flag("also retired, superseded and rejected lessons"),
-  dropped: arg.flag("what a model judged not to be worth keeping, and why"),
+  dropped: arg.flag("what the judge left aside, and why"),
+  where: arg.option("with keep: me, repository or everywhere"),
   ...arg.dryRun,
   ...arg.json,
 };
@@ -58,14 +66,20 @@ type OpenLessonsCall = OpenCall<LessonsCall>;
 
 const oneLesson = takes("the id or the name of a lesson", "knack lessons lists them.");
 
+const someLessons = takes("the ids or names of lessons", "knack lessons lists them.", { several: true });
+
 const subcommands: Subcommands<LessonsCall> = {
-  list: reads((call) =>
-    call.args.dropped ? listDropped(call) : call.args.imported ? listImported(call) : list(call),
-  ),
+  list: reads((call) => {
+    const { dropped, imported, leads } = call.args;
+    return (dropped ? listDropped : imported ? listImported : leads ? listLeads : list)(call);
+  }),
   show: reads(show, oneLesson),
   restore: changes(restore, oneLesson),
-  accept: changes((call, word) => decideImport(call, word, "accepted"), oneLesson),
-  reject: changes((call, word) => decideImport(call, word, "rejected"), oneLesson),
+  // No copy has the sessions that leads are in.
+  keep: changesReal(keepAll, someLessons),
+  accept: changesReal(keepAll, someLessons),
+  reject: changes(reject, oneLesson),
+  split: changes(split, oneLesson),
 };
 
 export const lessons = defineCommand({
@@ -89,10 +103,17 @@ async function list(call: OpenLessonsCall): Promise<number> {
       matchesProject(project, nameProject(lesson.project), lesson.project),
   );
   const hidden = every.length - shown.length;
+  const contradictions = (await knack.contradictions()).filter(({ lessons: pair }) =>
+    pair.some(({ id }) => shown.some((lesson) => lesson.id === id)),
+  );
   const bandOf = call.wantsJson ? await knack.bands() : () => null;
+  if (!call.wantsJson) screen.print(describeContradictions(contradictions, screen));
   return answerList(call, {
     items: shown,
-    json: { lessons: shown.map((lesson) => fullJson(lesson, bandOf(lesson))) },
+    json: {
+      lessons: shown.map((lesson) => fullJson(lesson, bandOf(lesson))),
+      contradictions: contradictions.map(contradictionJson),
+    },
     columns: {
       id: ({ id }) => id,
       status: (lesson) => now(lesson).status,
@@ -108,6 +129,27 @@ async function list(call: OpenLessonsCall): Promise<number> {
       shown.length > 0 && ["", `Evidence: ${screen.knack} lessons show <id>`],
     ],
   });
+}
+
+/** Both sides of each contradiction, and which one holds until the person decides. */
+function describeContradictions(contradictions: readonly Contradiction[], screen: Screen): Lines {
+  if (contradictions.length === 0) return [];
+  return [
+    screen.bold(`${several(contradictions.length, "contradiction")} for you to decide:`),
+    contradictions.map(({ lessons: pair, holds }) => [
+      pair.map((one) => {
+        const mark = one.id === holds ? "  (holds by default: you said it later)" : "";
+        return `  ${one.id}  ${formatDay(one.state.lastAt)}  ${oneLine(one.lesson, 100)}${mark}`;
+      }),
+      holds === null && "    neither was said later by you: decide which one holds",
+    ]),
+    `Decide: ${screen.knack} lessons keep <id> keeps one and rejects the other; or ${screen.knack} lessons reject <id>`,
+    "",
+  ];
+}
+
+function contradictionJson({ lessons: pair, holds }: Contradiction) {
+  return { lessons: pair.map(({ id, lesson }) => ({ id, lesson })), holds };
 }
 
 /** A lesson with its confidence band and what it is about. */
@@ -126,15 +168,18 @@ async function show(call: OpenLessonsCall, word: string): Promise<number> {
   const { kept } = await findNamed(knack, lesson.id);
   const evidence = await knack.evidence(lesson);
   const band = (await knack.bands(lesson))(lesson);
+  const every = await knack.lessons();
+  const heldBack = explainHeldBack(lesson, every);
   const { sessions, firstAt, lastAt } = lesson.state;
-  return call.answer({ lesson: fullJson(lesson, band), ...evidenceJson(evidence) }, [
+  return call.answer({ lesson: fullJson(lesson, band), heldBack, ...evidenceJson(evidence) }, [
     `${screen.bold(lesson.name)}  ${screen.dim(`${lesson.id}, ${lesson.artifact}`)}`,
     `  ${oneLine(lesson.lesson, 400)}`,
     `  when: ${oneLine(lesson.trigger, 200)}`,
     `  then: ${oneLine(lesson.action, 200)}`,
     `  ${describeStanding(lesson)}, ${several(sessions, "session")}, ${formatSpan(firstAt, lastAt)}`,
+    heldBack !== null && `  neither offered nor told to agents: ${oneLine(heldBack, 200)}`,
     kept.map(({ name, path, state }) => `  kept as ${name} (${state}): ${path}`),
-    describeEvidence(evidence, await knack.lessons()),
+    describeEvidence(evidence, every),
   ]);
 }
 
@@ -142,9 +187,9 @@ async function listDropped(call: OpenLessonsCall): Promise<number> {
   const { knack } = call;
   const judged = judgedJson(await knack.judged());
   return call.answer(judged, [
-    judged.dropped.length === 0 && "No model has dropped anything.",
-    judged.dropped.map(({ session, kind, lesson, because }) => [
-      `${kind}: ${oneLine(lesson, 200)}`,
+    judged.aside.length === 0 && "No judge has left anything aside.",
+    judged.aside.map(({ session, what, because }) => [
+      oneLine(what, 200),
       `  ${oneLine(because, 200)}  (${oneLine(session, 200)})`,
     ]),
   ]);
@@ -159,6 +204,99 @@ async function restore(call: OpenLessonsCall, word: string): Promise<number> {
   return call.answer({ done: !dryRun, lesson: id }, [
     `${name} ${dryRun ? "would be" : "is"} restored, and waits for new evidence.`,
   ]);
+}
+
+// --- Decisions ---
+
+async function keepAll(call: OpenLessonsCall, words: string): Promise<number> {
+  const codes: number[] = [];
+  for (const word of words.split(" ")) codes.push(await keep(call, word));
+  return Math.max(...codes);
+}
+
+/** Keeps a lead or a lesson as something for agents, or accepts an import; what contradicts it is rejected. */
+async function keep(call: OpenLessonsCall, word: string): Promise<number> {
+  const { dryRun, knack } = call;
+  const imported = await findImport(knack, word, "accepted");
+  if (imported) return decideImport(call, imported, "accepted");
+  const lead = await findLead(knack, word);
+  if (lead && dryRun)
+    return call.answer({ done: false, lead: lead.id }, [
+      `Would keep: ${oneLine(lead.lead.summary, 200)}`,
+      "Nothing was changed (--dry-run).",
+    ]);
+  const lesson = lead ? await knack.keepLead(lead.session, lead.lead) : await findLesson(knack, word);
+  const code = await acceptNamed(call, lesson.id);
+  if (code !== 0 || dryRun) return code;
+  const opposed = await knack.rejectOpposed(lesson);
+  if (!call.wantsJson)
+    call.screen.print(
+      opposed.map((one) => `Rejected, because it says the opposite: ${oneLine(one.lesson, 100)}`),
+    );
+  return code;
+}
+
+async function reject(call: OpenLessonsCall, word: string): Promise<number> {
+  const imported = await findImport(call.knack, word, "rejected");
+  return imported ? decideImport(call, imported, "rejected") : rejectNamed(call, word);
+}
+
+async function split(call: OpenLessonsCall, word: string): Promise<number> {
+  const { dryRun, knack } = call;
+  const lesson = await findLesson(knack, word);
+  const parts = await knack.split(lesson);
+  if (parts.length < 2)
+    return call.refuse({ done: false, lesson: lesson.id }, [
+      notDone(`nothing was merged into ${lesson.name}`),
+    ]);
+  return call.answer({ done: !dryRun, lessons: parts.map(({ id }) => id) }, [
+    `${lesson.name} ${dryRun ? "would be" : "is"} ${parts.length} lessons again, and will not be merged again:`,
+    parts.map(({ id, lesson: text }) => `  ${id}  ${oneLine(text, 100)}`),
+  ]);
+}
+
+// --- Leads ---
+
+async function listLeads(call: OpenLessonsCall): Promise<number> {
+  const { knack, args: given } = call;
+  const nameProject = await nameProjects(knack);
+  const all = await knack.unkeptLeads(await knack.leads());
+  const shown = all
+    .filter(({ session: { project } }) => matchesProject(given.project, nameProject(project.id), project.id))
+    .sort((a, b) => (b.lead.at ?? 0) - (a.lead.at ?? 0));
+  return answerList(call, {
+    items: shown,
+    json: {
+      leads: shown.map(({ id, session, lead: { kind, summary, confidence, keys, at } }) => {
+        const place = { project: session.project.id, session: session.id, events: keys };
+        return { id, kind, summary, confidence, at, ...place };
+      }),
+    },
+    columns: {
+      id: ({ id }) => id,
+      kind: ({ lead }) => lead.kind,
+      hope: ({ lead }) => lead.confidence.toFixed(2),
+      project: ({ session }) => oneLine(nameProject(session.project.id), 24),
+      session: ({ session }) => oneLine(lastPart(getSessionId(session))).slice(0, 13),
+      summary: ({ lead }) => oneLine(lead.summary, 80),
+    },
+    empty: ["No leads wait."],
+    below: [
+      shown.length > 0 && [
+        "",
+        `Keep one as it is: ${call.screen.knack} lessons keep <id>. Have them judged: ${call.screen.knack} learn --judge claude`,
+      ],
+    ],
+  });
+}
+
+async function findLead(knack: Knack, word: string) {
+  const found = (await knack.unkeptLeads(await knack.leads())).filter(({ id }) => matchesId(id, word));
+  if (found.length < 2) return found[0];
+  throw unknownName(
+    `"${word}" matches ${found.length} leads.`,
+    found.map(({ id, lead }) => `${id} ${oneLine(lead.summary, 40)}`).join("; "),
+  );
 }
 
 // --- Imported lessons ---
@@ -198,11 +336,10 @@ async function listImported(call: OpenLessonsCall): Promise<number> {
 /** Accepts or rejects an imported lesson. A yes can be taken back by a later no. */
 async function decideImport(
   call: OpenLessonsCall,
-  word: string,
+  { id, finding }: NonNullable<Awaited<ReturnType<typeof findImport>>>,
   decision: "accepted" | "rejected",
 ): Promise<number> {
   const { screen, dryRun, knack } = call;
-  const { id, finding } = await findImport(knack, word, decision);
   const kept = decision === "accepted" ? [] : (await knack.shelf()).filter((one) => one.origin.id === id);
   if (!dryRun) await knack.decideImports([id], decision);
   const after =
@@ -215,6 +352,7 @@ async function decideImport(
   ]);
 }
 
+/** The imported lesson that may be decided so; undefined where there is none. */
 async function findImport(knack: Knack, word: string, decision: "accepted" | "rejected") {
   const open = decision === "rejected" ? ["waiting", "accepted"] : ["waiting"];
   const found = (await knack.imports()).flatMap((one) =>
@@ -225,16 +363,10 @@ async function findImport(knack: Knack, word: string, decision: "accepted" | "re
       : [],
   );
   const [first] = found;
-  if (first && found.length === 1) return first;
-  if (first)
-    throw unknownName(
-      `"${word}" matches ${found.length} imported lessons.`,
-      found.map(({ id, finding }) => `${id} ${finding.name}`).join("; "),
-    );
-  const verb = decision === "accepted" ? "accept" : "reject";
+  if (found.length < 2) return first;
   throw unknownName(
-    `There is no imported lesson "${word}" to ${verb}.`,
-    `knack lessons --imported --all lists them. For lessons of your own: knack skills ${verb} <name>`,
+    `"${word}" matches ${found.length} imported lessons.`,
+    found.map(({ id, finding }) => `${id} ${finding.name}`).join("; "),
   );
 }
 

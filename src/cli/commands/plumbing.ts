@@ -18,11 +18,11 @@ export const work = defineCommand({
     const { env, redactionThread } = call;
     if (isDisabled(env)) return call.answer({ off: "KNACK_DISABLE is set" }, [disabled]);
     const worked = await workOnce({ env, redactor: createThreadRedactor(redactionThread) });
-    const { notes, sessions, lessons, drafts, reviews } = worked;
+    const { notes, sessions, lessons, drafts, judged, reviews } = worked;
     return call.answer(worked, [
       worked.busy
         ? "Another worker is running."
-        : `Processed ${several(notes, "queued note")}: ${several(sessions, "session")} searched, ${several(lessons, "lesson")} found, ${several(drafts, "draft")} written, ${several(reviews, "review")} run.`,
+        : `Processed ${several(notes, "queued note")}: ${several(sessions, "session")} searched, ${several(lessons, "lesson")} found, ${several(drafts, "draft")} written, ${several(judged, "session")} judged, ${several(reviews, "review")} run.`,
     ]);
   },
 });

@@ -9,14 +9,9 @@ import { several } from "../../text/index.ts";
 import { arg, type CommandCall, defineCommand, unknownName, wrongUsage } from "../command.ts";
 import { changeKnack, withKnack } from "../knack.ts";
 import { applyChange, describeDiff, notDone, refuseChange } from "../screen/changes.ts";
+import { findMissingModel } from "../screen/judge.ts";
 import { lastPart } from "../screen/lesson.ts";
-import {
-  describeSize,
-  findMissingModel,
-  measureWindow,
-  type ReviewStatus,
-  readReviewStatus,
-} from "../screen/review.ts";
+import { describeSize, measureWindow, type ReviewStatus, readReviewStatus } from "../screen/review.ts";
 import type { Screen } from "../screen/screen.ts";
 import {
   formatCount,
@@ -193,9 +188,9 @@ function describeRemedy({ because }: NudgeDecided, reviewers: Reviewers, screen:
     off: `${set} review suggest`,
     "not-learned": `If learning is off there: ${set} learn true, with --project in that project.`,
     "nothing-new": `${screen.knack} learn reads what your agents did since.`,
-    "budget-spent": `${set} model.budgetDay <US dollars>`,
+    "budget-spent": `${set} judge.budgetDay <US dollars>`,
     "too-dear": `${set} review.budget <US dollars>`,
-    "call-too-dear": `${set} model.budgetCall <US dollars>`,
+    "call-too-dear": `${set} judge.budgetCall <US dollars>`,
     "too-many-today": `${set} review.perDay <number>`,
     "library-unread": wrong,
     "breaker-open": wrong,
@@ -239,7 +234,7 @@ function describeWindow(window: ReviewWindow): string {
 
 /** A model by its name, and by its address where it has one. */
 function describeModel({ model, to }: Pick<Reviewers, "model" | "to">): string {
-  if (model === "off") return "a model, once one is set";
+  if (model === "off") return "a judge, once one is set";
   const isProgram = to.split(" ")[0] === model.split("/")[0];
   return isProgram ? model : `${model} (${oneLine(to, 200)})`;
 }

@@ -8,7 +8,7 @@ import { type AnyCall, arg, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
 import { canAsk } from "../screen/screen.ts";
 import { listTranscripts } from "../transcript-files.ts";
-import { presentLearned } from "./learn.ts";
+import { judgeAloud, presentLearned } from "./learn.ts";
 
 export const run = defineCommand({
   about: "Run an agent, then learn from its session: knack run -- claude",
@@ -68,7 +68,7 @@ async function learnAfterwards(call: AnyCall, before: ReadonlyMap<string, string
         const paths = [
           ...new Set(here.flatMap(({ path, alsoFrom }) => [path, ...alsoFrom.map((other) => other.path)])),
         ];
-        const learned = await knack.learn(paths);
+        const learned = await judgeAloud(call, knack, paths, await knack.learn(paths));
         // A program may read what the command printed, so Knack's output is kept out of it.
         const print = canAsk() ? screen.print : screen.warn;
         print([""]);

@@ -22,8 +22,8 @@ const oneName = takes("one name", "knack skills list shows the names.");
 export const skillChanges: Subcommands<SkillCall> = {
   diff: reads(diff, oneName),
   undo: changes(undo, (typed, name) => (typed.length === 0 ? "" : oneName(typed, name))),
-  accept: changes(accept, oneName),
-  reject: changes(reject, oneName),
+  accept: changes(acceptNamed, oneName),
+  reject: changes(rejectNamed, oneName),
   unskip: changes(unskip, oneName),
   write: changes(write, oneName),
   pin: changes((call, name) => pin(call, name, true), oneName),
@@ -94,7 +94,7 @@ function describeSkipped(name: string, isGap: boolean, { knack }: Screen): strin
 }
 
 /** Publishes a draft or proposal, keeps a hand edit, or keeps a lesson that was not offered. */
-async function accept(call: ChangeCall, word: string): Promise<number> {
+export async function acceptNamed(call: ChangeCall, word: string): Promise<number> {
   const { knack } = call;
   const where = parseWhere(call.args.where);
   const waiting = await findImportedSkill(knack, word);
@@ -148,7 +148,8 @@ async function chooseUsualReach(
   return plan.ok || !plan.because.includes("not on this machine") ? "me" : "everywhere";
 }
 
-async function reject(call: ChangeCall, word: string): Promise<number> {
+/** Removes something and never suggests it again. */
+export async function rejectNamed(call: ChangeCall, word: string): Promise<number> {
   const { screen, dryRun, knack } = call;
   const waiting = await findImportedSkill(knack, word);
   if (waiting) {

@@ -38,16 +38,17 @@ export const slash = defineCommand({
   },
 });
 
-/** Looks through what happened up to now, and reports the lessons. */
+/** Looks through what happened up to now, and reports the lessons; the agent judges what is left. */
 async function learn(call: AnyCall): Promise<number> {
   const { env, redactionThread, screen } = call;
   const before = Date.now();
   const redactor = createThreadRedactor(redactionThread);
-  const { busy, sessions } = await work({ env, redactor, lowPriority: false });
+  const { busy, sessions } = await work({ env, redactor, lowPriority: false, asksModels: false });
   const describe = (lesson: Lesson) => `- ${lesson.name}: ${oneLine(renderRule(lesson), 200)}`;
   return withKnack(call, async (knack) => {
     const fresh = (await knack.lessons()).filter(({ state }) => state.foundAt >= before);
     const { suggestions } = await knack.suggest();
+    const { sessions: waiting } = await knack.waiting(await knack.projectOf(process.cwd()));
     screen.print([
       busy
         ? "Another worker is reading your sessions; /knack:status shows the result."
@@ -59,6 +60,7 @@ async function learn(call: AnyCall): Promise<number> {
       ),
       suggestions.length > 0 &&
         `In a terminal: ${screen.knack} skills accept <name>, or ${screen.knack} to be asked about each.`,
+      waiting > 0 && `Leads wait in ${several(waiting, "session")} of this project that nobody judged.`,
     ]);
     return 0;
   });

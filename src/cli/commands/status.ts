@@ -1,5 +1,5 @@
 import { KnackError } from "../../base/index.ts";
-import type { ModelState } from "../../learning/index.ts";
+import type { JudgeState } from "../../learning/index.ts";
 import type { PublishedItem } from "../../library/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
@@ -10,15 +10,9 @@ import { several } from "../../text/index.ts";
 import { type AnyCall, arg, defineCommand } from "../command.ts";
 import { withKnack } from "../knack.ts";
 import { changedFile, countShelf, shelfStates } from "../screen/changes.ts";
+import { describeJudge, findMissingModel } from "../screen/judge.ts";
 import { countStatuses, describeCounts } from "../screen/lesson.ts";
-import {
-  describeBudget,
-  describeSize,
-  describeSpending,
-  findMissingModel,
-  type ReviewStatus,
-  readReviewStatus,
-} from "../screen/review.ts";
+import { describeBudget, describeSize, type ReviewStatus, readReviewStatus } from "../screen/review.ts";
 import type { Screen } from "../screen/screen.ts";
 import { formatCount, formatTime, joinParts, oneLine, wrapColumn } from "../screen/text.ts";
 import { listTranscripts } from "../transcript-files.ts";
@@ -54,10 +48,10 @@ async function readStatus(knack: Knack, { env, screen }: AnyCall) {
   const roots = projects.map(({ root }) => root);
   const settings = findBrokenSettings(home, roots);
   const failing = describeFailingWorker(home);
-  const observer = settings.length > 0 ? null : await readObserver(knack);
-  const model = typeof observer === "string" ? null : observer;
+  const found = settings.length > 0 ? null : await readJudge(knack);
+  const judge = typeof found === "string" ? null : found;
   const broken = [
-    ...(typeof observer === "string" ? [observer] : []),
+    ...(typeof found === "string" ? [found] : []),
     ...settings,
     ...failing,
     ...(await findBroken(knack, shelf)),
@@ -73,22 +67,26 @@ async function readStatus(knack: Knack, { env, screen }: AnyCall) {
     projects: projects.length,
     lessons: countStatuses(lessons),
     ...counts,
+    /** Pairs of lessons that cannot both be followed, for the person to decide. */
+    contradictions: (await knack.contradictions()).length,
     suggested: suggestions.slice(0, namedItems).map(({ lesson }) => lesson.name),
     off: [...(isDisabled(env) ? ["KNACK_DISABLE is set: Knack does not learn"] : []), ...off],
     broken,
     learnedAt,
     next: chooseNext({ ...counts, settings, failing, broken, learnedAt, hasSessions }, screen),
-    /** Who judges sessions, and what models cost in the last day; null where that cannot be read. */
-    observer: model,
-    reviews: model === null ? null : await readReviewStatus(knack, projects),
+    /** Who judges sessions, and what that came to in the last day; null where that cannot be read. */
+    judge,
+    /** Sessions with leads that nobody judged. */
+    unjudged: await knack.waiting(),
+    reviews: judge === null ? null : await readReviewStatus(knack, projects),
     week: await readWeek(knack, lessons, Date.now()),
   };
 }
 
 /** Who judges sessions, or what is wrong with the setting. */
-async function readObserver(knack: Knack): Promise<ModelState | string> {
+async function readJudge(knack: Knack): Promise<JudgeState | string> {
   try {
-    return await knack.model();
+    return await knack.judge();
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;
     return `${error.message} ${error.hint ?? ""}`.trim();
@@ -204,7 +202,7 @@ function describeStatus(state: Status, screen: Screen): string[] {
     ["home", screen.path(state.home)],
     ["read", `${several(state.sessions, "session")} in ${several(state.projects, "project")}, ${learned}`],
     ["lessons", describeCounts(state.lessons) || "none yet"],
-    ...describeObserver(state.observer),
+    ...describeJudgeRow(state, screen),
     ["kept", kept],
     ...(reviewed === undefined ? [] : [["reviews", reviewed] as const]),
     ...due.map((text): Row => ["", text]),
@@ -223,13 +221,10 @@ function describeStatus(state: Status, screen: Screen): string[] {
   });
 }
 
-/** Who judges, where that is not rules alone. */
-function describeObserver(state: ModelState | null): Row[] {
-  if (state === null || state.observer === "heuristic") return [];
-  const { unset, model, openUntil } = state;
-  if (unset !== null) return [["judged", `by rules alone: ${unset}`]];
-  const paused = openUntil === null ? "" : "; paused after failures";
-  return [["judged", `by ${model}, ${describeSpending(state)}${paused}`]];
+function describeJudgeRow({ judge, unjudged }: Status, screen: Screen): Row[] {
+  if (judge === null) return [];
+  const { says, next } = describeJudge(judge, unjudged, screen, Date.now());
+  return [["judge", next === null ? says : `${says}: ${next}`]];
 }
 
 /** Describes the review mode, and whether a review is due in the latest project. */
@@ -254,10 +249,12 @@ function describeDue({ name, run, message, counters, ...size }: ReviewStatus["pr
   return `in ${oneLine(name, 40)} ${run ? "one" : "none"} is due: ${oneLine(message, 120)}; it ${run ? "will" : "would"} look at ${describeSize(size)}, ${several(counters.calls, "call")}${given}`;
 }
 
-function describeWaiting({ suggestions, suggested, drafts, proposals, reviews }: Status): string {
+function describeWaiting(status: Status): string {
+  const { contradictions, suggestions, suggested, drafts, proposals, reviews } = status;
   const more = suggestions > suggested.length ? ", …" : "";
   const reviewed = reviews?.waiting ?? 0;
   const parts = [
+    contradictions > 0 && `${several(contradictions, "contradiction")} (knack lessons)`,
     suggestions > 0 && `${several(suggestions, "lesson")} to decide (${suggested.join(", ")}${more})`,
     drafts > 0 && several(drafts, "draft"),
     proposals > 0 && several(proposals, "proposal"),

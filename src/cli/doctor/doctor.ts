@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { agents } from "../../agents/index.ts";
 import type { ReviewState } from "../../authoring/index.ts";
 import { errorMessage, KnackError } from "../../base/index.ts";
-import { type ModelState, readUnaskedModel } from "../../learning/index.ts";
+import { type JudgeState, readUnaskedJudge } from "../../learning/index.ts";
 import type { PublishedItem } from "../../library/index.ts";
 import { type Knack, openKnack } from "../../open.ts";
 import { findBrokenSettings, type Home, isDisabled, resolveHome, userHome } from "../../settings/index.ts";
@@ -17,8 +17,8 @@ import { type AnyCall, arg, defineCommand } from "../command.ts";
 import { openCallInstaller } from "../commands/install.ts";
 import { withKnack } from "../knack.ts";
 import { changedFile, countShelf, shelfStates } from "../screen/changes.ts";
-import { describeNoReply } from "../screen/lesson.ts";
-import { describeBudget, describeSpending, findMissingModel } from "../screen/review.ts";
+import { describeJudge, findMissingModel } from "../screen/judge.ts";
+import { describeBudget } from "../screen/review.ts";
 import type { CliEnv, Screen } from "../screen/screen.ts";
 import { type Lines, oneLine, wrapColumn } from "../screen/text.ts";
 import { checkActivity, readSpool } from "./hooks.ts";
@@ -264,41 +264,35 @@ function checkIndex({ knack, fix }: DoctorContext): CheckResult {
   return right(`${several(state.entries, "skill, command or agent", "skills, commands and agents")} indexed`);
 }
 
-// --- The model that judges sessions, and the background reviews ---
+// --- The judge, and the background reviews ---
 
 async function checkModels(context: DoctorContext): Promise<CheckResults> {
   const { knack, env } = context;
   try {
-    const state = knack === null ? readUnaskedModel(env) : await knack.model();
-    const model = checkModel(state, context);
+    const state = knack === null ? readUnaskedJudge(env) : await knack.judge();
+    const waiting = knack === null ? { sessions: 0, leads: 0 } : await knack.waiting();
+    const judge = checkJudge(state, waiting, context);
     return knack === null
-      ? { model }
-      : { model, reviews: checkReviews(await knack.reviews(), state, context) };
+      ? { judge }
+      : { judge, reviews: checkReviews(await knack.reviews(), state, context) };
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;
     // Settings that cannot be read are reported by their own check.
-    return error.code === "CONFIG_BROKEN" ? {} : { model: wrong(error.message, error.hint ?? "") };
+    return error.code === "CONFIG_BROKEN" ? {} : { judge: wrong(error.message, error.hint ?? "") };
   }
 }
 
-type ModelContext = Pick<DoctorContext, "screen" | "now" | "age">;
+type JudgeContext = Pick<DoctorContext, "screen" | "now" | "age">;
 
-function checkModel(state: ModelState, { screen, now, age }: ModelContext): CheckResult {
-  const { observer, model, unset, openUntil, failure, to } = state;
-  const set = `${screen.knack} config set`;
-  if (observer === "heuristic") return absent("none: rules alone judge sessions", `${set} observer model`);
-  if (unset !== null) {
-    const how = model === "off" ? `${set} model <model>, or config set` : `set it, or ${set}`;
-    return wrong(`${unset}, so rules alone judge sessions`, `${how} observer heuristic`);
-  }
-  const last = failure
-    ? `; the last failure was ${age(failure.at)}: ${describeNoReply(failure.because)}`
-    : "";
-  if (openUntil === null) return right(`${model} (${to}), ${describeSpending(state)}${last}`);
-  return wrong(
-    `${model} is paused for ${minutesUntil(openUntil, now)} more min${last}`,
-    "fix what the failure names; until then the rules' results stand",
-  );
+function checkJudge(
+  state: JudgeState,
+  waiting: Parameters<typeof describeJudge>[1],
+  { screen, now }: JudgeContext,
+): CheckResult {
+  const { isBroken, says, next } = describeJudge(state, waiting, screen, now);
+  if (isBroken) return wrong(says, next ?? "");
+  const where = state.isOn ? ` (${oneLine(state.to, 200)})` : "";
+  return next === null ? right(`${says}${where}`) : absent(`${says}${where}`, next);
 }
 
 function minutesUntil(at: number, now: number): number {
@@ -307,8 +301,8 @@ function minutesUntil(at: number, now: number): number {
 
 function checkReviews(
   state: ReviewState,
-  { openUntil }: ModelState,
-  { screen, now, age }: ModelContext,
+  { openUntil }: JudgeState,
+  { screen, now, age }: JudgeContext,
 ): CheckResult {
   const { mode, model, begun, last, projects } = state;
   const set = `${screen.knack} config set`;
@@ -327,7 +321,7 @@ function checkReviews(
   if (last && (outcome === "given-up" || (outcome === "failed" && isHeld)))
     return wrong(
       `${mode}, but they fail: ${oneLine(last.data.because, 200)}`,
-      `use another model (${set} model), or ${set} review off`,
+      `use another judge (${set} judge), or ${set} review off`,
     );
   const [first] = begun;
   if (first === undefined) return right(`${mode}, by ${model}: ${describeBudget(state)}`);

@@ -1,9 +1,9 @@
-import type { Learned } from "../../learning/index.ts";
-import { applyDecay } from "../../lessons/index.ts";
+import type { Judging } from "../../learning/index.ts";
+import { applyDecay, readShownConfidence } from "../../lessons/index.ts";
 import { type PublishResult, renderRule, type Suggestion } from "../../library/index.ts";
 import type { NoReply } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
-import type { Finding, Lesson, StoredFinding } from "../../records/index.ts";
+import type { Finding, Lead, Lesson, StoredFinding } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { describeOutcomes, describePlan, describeReach, isNews } from "./changes.ts";
 import type { Screen } from "./screen.ts";
@@ -133,18 +133,15 @@ function describeFinding({ finding, session, at }: StoredFinding): Lines {
 
 // --- What a model judged ---
 
-type JudgedSession = Learned["judged"][number];
+type JudgedSession = Omit<Judging["judged"][number], "session"> & { readonly session: string };
 
 export function judgedJson(judged: readonly JudgedSession[], findPath = (session: string) => session) {
   return {
     sessions: judged.length,
-    kept: judged.reduce((sum, { kept }) => sum + kept.length, 0),
-    own: judged.reduce((sum, { own }) => sum + own.length, 0),
-    dropped: judged.flatMap(({ session, dropped }) =>
-      dropped.map(({ kind, lesson, because }) => ({ session: findPath(session), kind, lesson, because })),
-    ),
-    fellBack: judged.flatMap(({ session, fellBack }) =>
-      fellBack === null ? [] : [{ session: findPath(session), because: fellBack }],
+    models: [...new Set(judged.map(({ model }) => model))],
+    lessons: judged.reduce((sum, { lessons }) => sum + lessons.length, 0),
+    aside: judged.flatMap(({ session, aside }) =>
+      aside.map(({ what, because }) => ({ session: findPath(session), what, because })),
     ),
   };
 }
@@ -174,9 +171,19 @@ export function lessonJson({ state, ...lesson }: Lesson) {
   return { ...lesson, ...state, ...applyDecay(state, Date.now()) };
 }
 
-export function findingJson({ id, finding, session, lessonId }: StoredFinding, path: string = session) {
+/** A finding is as sure as its lesson: one that another session confirms is shown. */
+export function findingJson(
+  { id, finding, session, lessonId }: StoredFinding,
+  path: string = session,
+  lesson?: Lesson,
+) {
   const { keys, ...rest } = finding;
-  return { id, ...rest, session: path, events: keys, instinct: lessonId };
+  const confidence = lesson ? readShownConfidence(lesson, finding.confidence) : finding.confidence;
+  return { id, ...rest, confidence, session: path, events: keys, instinct: lessonId };
+}
+
+export function leadJson({ id, keys, kind, summary, confidence }: Lead, session: string) {
+  return { id, session, events: keys, kind, lesson: summary, confidence };
 }
 
 export function evidenceJson({ findings, ...rest }: LessonEvidence) {

@@ -1,12 +1,8 @@
-import type { Reviewers, ReviewState } from "../../authoring/index.ts";
-import type { ModelState } from "../../learning/index.ts";
+import type { ReviewState } from "../../authoring/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
 import type { ReviewWindow } from "../../records/index.ts";
-import { modelChoice } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
-import type { Screen } from "./screen.ts";
-import { oneLine } from "./text.ts";
 
 /** Background reviews, as `knack status --json` and `knack review --json` print them. */
 export type ReviewStatus = Awaited<ReturnType<typeof readReviewStatus>>;
@@ -46,27 +42,4 @@ export function describeSize({ events, sessions }: ReviewSize): string {
 /** `1 of 12 reviews and 0.02 USD of 1.00 USD in the last day`. */
 export function describeBudget({ today, limits }: Pick<ReviewState, "today" | "limits">): string {
   return `${today.reviews} of ${several(limits.perDay, "review")} and ${formatUsd(today.usd)} of ${formatUsd(limits.usdPerDay)} in the last day`;
-}
-
-/** Why the model that reviews cannot be asked, and what to do about it; null where it can. */
-export function findMissingModel(
-  { model, unset }: Pick<Reviewers, "model" | "unset">,
-  { knack }: Screen,
-): { readonly because: string; readonly next: string } | null {
-  if (unset === null) return null;
-  const set = `${knack} config set`;
-  const via = modelChoice(model)?.via ?? "off";
-  const next =
-    via === "off"
-      ? `${set} model claude, codex, anthropic/<model> or openai/<model>`
-      : via === "claude" || via === "codex"
-        ? `install it, or ${set} model <another>`
-        : `set it, or ${set} model.keyEnv <the variable that has the key>`;
-  return { because: oneLine(unset, 200), next };
-}
-
-export function describeSpending({ spent, budget }: ModelState): string {
-  return spent.calls === 0
-    ? "not asked in the last day"
-    : `${several(spent.calls, "call")} in the last day, ${formatUsd(spent.usd)} of ${formatUsd(budget.usdPerDay)}`;
 }

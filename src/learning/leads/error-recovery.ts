@@ -1,11 +1,5 @@
-import {
-  callText,
-  causeGroups,
-  findFileNames,
-  makeSignature,
-  Recovery,
-  type Run,
-} from "../../failures/index.ts";
+import { callText, causeGroups, findFileNames, Recovery, type Run } from "../../failures/index.ts";
+import { rateCure } from "../../lessons/index.ts";
 import {
   type ArtifactKind,
   type Cause,
@@ -16,23 +10,89 @@ import {
   type Remedy,
 } from "../../records/index.ts";
 import { baseName, extractTerms, slugify, wordSet } from "../../text/index.ts";
-import type { AnalyzedSession } from "./session.ts";
-import { findSpokenLessons } from "./spoken-lesson.ts";
 
 /** Failures that were overcome by doing something else than before, and what that was. */
-export function errorRecovery({ events, recoveries, breadth }: AnalyzedSession): Finding[] {
+export function findCures(events: readonly Event[], recoveries: readonly Recovery[]): Finding[] {
   const judged = recoveries
-    .filter((recovery) => findRule(recovery) === null)
     .map((recovery) => ({ recovery, confidence: weighRecovery(recovery) }))
-    .filter(({ confidence }) => confidence >= breadth.recoveryConfidence);
+    .filter(({ confidence }) => confidence >= leastConfidence);
   // Long sessions hold more lessons, but not in proportion to their length.
   const calls = events.filter(({ kind }) => kind === "call").length;
-  const most = Math.round(breadth.minRecoveries + breadth.recoveriesPerRootOfCalls * Math.sqrt(calls));
+  const most = Math.round(4 + 0.15 * Math.sqrt(calls));
   return mergeByCause(judged)
     .sort((a, b) => b.confidence - a.confidence)
     .slice(0, most)
-    .map(({ recovery, confidence }) => writeRecoveryLesson(recovery, confidence));
+    .map(({ recovery, confidence }) =>
+      writeRecoveryLesson(recovery, rateCure(confidence, isCertain(recovery))),
+    );
 }
+
+/** Calls that may lie between a failure and its proof. */
+const callsToProof = 3;
+
+/** Whether the error names what to do or what to leave out, and the call, changed in just that, worked soon after. */
+function isCertain(recovery: Recovery): boolean {
+  const { worked, between, remedy, error } = recovery;
+  const isSoon =
+    between.edits === 0 && between.prompts === 0 && between.calls - between.lookups <= callsToProof;
+  if (worked?.outcome !== "ok" || !isSoon || remedy === null || remedy === "none") return false;
+  if (isEmptyGlob(recovery)) return quotesGlob(recovery);
+  if (error.cause === "unknown-name") return remedy === "program" || followsAdvice(recovery);
+  if (setsNamedVariable(recovery)) return true;
+  if (isThrowaway(recovery) || letsToolRepair(recovery) || isProbe(recovery)) return false;
+  return followsAdvice(recovery);
+}
+
+/** The same pattern in quotes got past the shell. */
+function quotesGlob(recovery: Recovery): boolean {
+  const { worked, failed } = recovery;
+  const glob = readGlob(recovery);
+  const isQuoted = (call: string | null | undefined) =>
+    [`'${glob}'`, `"${glob}"`].some((each) => call?.includes(each));
+  return isQuoted(worked?.command) && !isQuoted(failed.command);
+}
+
+function readGlob({ error }: Recovery): string {
+  return error.line.replace(/^no matches found: /, "");
+}
+
+/** The variables that were set are those that the error misses. */
+function setsNamedVariable({ error, run, workedRun, remedy }: Recovery): boolean {
+  const fresh = workedRun?.env.filter((set) => !run?.env.includes(set)) ?? [];
+  const isNamed = (set: string) => /^\w+=/.test(set) && error.line.includes(set.split("=")[0] as string);
+  return remedy === "environment" && fresh.length > 0 && fresh.every(isNamed);
+}
+
+/** Everything that is new in the call, or the step before it, stands in a line of the error that says what to do. */
+function followsAdvice({ failed, worked, run, workedRun, remedy, stepRun }: Recovery): boolean {
+  const lines = failed.text.slice(0, 6_000).split("\n");
+  const advice = lines.filter((line) => line.length < 400 && advises.test(line)).join("\n");
+  if (remedy === "step") return stepRun !== null && isAdvisedStep(stepRun, advice);
+  if (run === null || workedRun === null) return remedy === "input" && isListedValue(failed, worked, advice);
+  const fresh = workedRun.args.filter((word) => !run.args.includes(word));
+  const isNamed = (word: string) => word.length > 1 && advice.includes(word.replace(/=.*/s, ""));
+  return workedRun.name === run.name && !workedRun.isHidden && fresh.length > 0 && fresh.every(isNamed);
+}
+
+/** By its name and verb, or by all that it works on: "copy .env.test to .env". */
+function isAdvisedStep(step: Run, advice: string): boolean {
+  const operands = step.args.filter((arg) => !arg.startsWith("-"));
+  const isNamed = (operand: string) => operand.length > 2 && advice.includes(operand);
+  return step.hasVerbs ? advice.includes(step.head) : operands.length > 1 && operands.every(isNamed);
+}
+
+const advises =
+  /did you mean|\bcopy\b|\bcreate\b|\byou can\b|\btry\b|\buse\b|\brun\b|instead|similar|tip:|hint|usage|available|expected|valid\b|must be|one of|\bset\b|install|requires?|need to|please|should be|allowed|renamed|replaced/i;
+
+/** The value of a tool's input that changed is one of those the error lists. */
+function isListedValue(failed: Event, worked: Event | null, advice: string): boolean {
+  const changed = Object.entries(worked?.input ?? {}).filter(([key, value]) => failed.input?.[key] !== value);
+  const isNamed = ([, value]: [string, unknown]) => typeof value === "string" && advice.includes(value);
+  return failed.tool === worked?.tool && changed.length === 1 && changed.every(isNamed);
+}
+
+/** Below this a recovered failure is not reported. */
+const leastConfidence = 0.2;
 
 interface WeighedRecovery {
   readonly recovery: Recovery;
@@ -204,7 +264,12 @@ function isThrowaway({ failed: { command } }: Recovery): boolean {
 function writeRecoveryLesson(recovery: Recovery, confidence: number): Finding {
   const { failed, worked, error, again, step, remedy, fixCall: call } = recovery;
   const explained = findExplanation(recovery);
-  const told = [describeProblem(recovery), describeSolution(recovery), explained];
+  // What is certain needs no word of the agent.
+  const told = [
+    describeProblem(recovery),
+    describeSolution(recovery),
+    isCertain(recovery) ? null : explained,
+  ];
   return makeFinding(
     {
       kind: "error-recovery",
@@ -261,6 +326,8 @@ function describeProblem(recovery: Recovery): string {
     return `${call} does not find the module \`${error.about}\`: ${line}.`;
   if (error.about !== null && error.cause === "unknown-name")
     return `There is no ${/agent|skill/i.exec(line)?.[0].toLowerCase() ?? "tool"} named \`${error.about}\` here (${short(line, 60)}).`;
+  if (isEmptyGlob(recovery) && quotesGlob(recovery))
+    return `zsh reads unquoted [ ], ? and * in a path or URL as a pattern and stops when nothing matches ("${short(line, 80)}").`;
   if (isEmptyGlob(recovery))
     return `zsh stops a command whose glob matches nothing, whatever is done with its errors: ${call} fails with ${line}.`;
   if (error.cause === "denied")
@@ -276,6 +343,8 @@ function isEmptyGlob({ error }: Recovery): boolean {
 function describeSolution(recovery: Recovery): string | null {
   const { remedy, failed, worked, workedRun, run } = recovery;
   if (worked === null || remedy === null) return null;
+  if (isEmptyGlob(recovery) && quotesGlob(recovery))
+    return `Quote it: \`'${short(readGlob(recovery), 80)}'\`.`;
   // A few commands in one: what comes before may be half of the remedy.
   const whole = worked.command ?? "";
   const isChain = whole.length <= 90 && /&&/.test(whole.replace(/^cd \S+ && /, ""));
@@ -460,72 +529,3 @@ const causeNames: Partial<Record<Cause, string>> = {
   "missing-script": "script not found", "wrong-place": "wrong folder", "missing-module": "not installed",
   permission: "permission", service: "not running", timeout: "timeout",
 };
-
-/** Rules of a repository: those that a person states, and those that a hook, a check or the server states by refusing. */
-export function convention({ spoken, recoveries }: AnalyzedSession): Finding[] {
-  const enforced = new Map<string, Finding>();
-  for (const recovery of recoveries) {
-    const rule = findRule(recovery);
-    if (rule !== null && !enforced.has(makeSignature(rule)))
-      enforced.set(makeSignature(rule), writeLesson(recovery, rule));
-  }
-  return [...findSpokenLessons(spoken, "convention"), ...enforced.values()];
-}
-
-/** The rule that a refusal states; null when it only reports a fault in the code. */
-function findRule({ run, failed }: Recovery): string | null {
-  if (run === null || !isHandOver(run)) return null;
-  const lines = failed.text.slice(0, 6_000).split("\n");
-  const rules = lines
-    .filter((line) => line.length < 300 && statesRule.test(line))
-    .map((line) => line.replace(/^[\s✖×*!>-]*(?:remote: )?[\s✖×*!>-]*(?:error: )?(?:GH\d+: )?/, "").trim());
-  return rules.length === 0 ? null : [...new Set(rules)].slice(0, 3).join("; ");
-}
-
-/** The moments at which a repository can say no: a commit, a push, a pull request. */
-function isHandOver({ name, verb }: Run): boolean {
-  return name === "git" ? /^(?:commit|push|merge|tag)$/.test(verb ?? "") : name === "gh" && verb === "pr";
-}
-
-const statesRule = new RegExp(
-  [
-    "\\[(?:subject|type|body|header|footer|scope|signed|references)-[a-z-]{2,30}\\]|conventional commit|signed-?off",
-    "\\b(?:commit|message|title|subject|branch|branch name|description)\\b.{0,60}\\b(?:must|should|needs?|requires?|has to|expected|does not|not (?:match|follow|allowed)|invalid)\\b",
-    "^(?:commit-msg|pre-commit|pre-push|prepare-commit-msg|husky|lefthook|commitlint)\\b.{0,20}:.{0,80}\\b(?:must|should|needs?|requires?|expected|missing|not allowed)\\b",
-    "must be made through a pull request|protected branch|not allowed to (?:commit|push)",
-    "(?:do not|don't|cannot|can't|never) (?:commit|push) (?:directly )?(?:to|on)\\b",
-  ].join("|"),
-  "i",
-);
-
-function writeLesson(recovery: Recovery, rule: string): Finding {
-  const { failed, worked, workedRun, run, again, remedy } = recovery;
-  const head = run === null ? "git" : `${run.name} ${run.verb ?? ""}`;
-  const signature = makeSignature(rule);
-  const terms = [...extractTerms(signature)];
-  const message = workedRun && findCommitMessage(workedRun);
-  const accepted = message ?? workedRun?.retell() ?? null;
-  const how = accepted === null ? "" : ` Accepted: \`${accepted}\`.`;
-  return makeFinding(
-    {
-      kind: "convention",
-      lesson: `This repository refuses \`${head}\` when a rule is broken: ${rule.replace(/\.$/, "")}.${how}`,
-      trigger: `${head} in this repository`,
-      action: `${signature.slice(0, 160)}${accepted === null ? "" : `; accepted: ${accepted}`}`,
-      keywords: [head, ...terms.filter((word) => word.length > 3)].slice(0, 8),
-      confidence: worked === null ? 0.58 : message === null ? 0.66 : 0.74,
-      name: slugify(`${head} ${terms.slice(0, 5).join(" ")}`),
-      artifact: "rule",
-      excerpt: { ...noExcerpt, failed: failed.command, error: rule, worked: worked?.command ?? null },
-      ...{ symptom: recovery.symptom([]), remedy },
-    },
-    [failed, ...[worked, ...again].flatMap((event) => event ?? [])],
-  );
-}
-
-/** The first line of the message that a commit was given. */
-function findCommitMessage({ args }: Run): string | null {
-  const at = args.findIndex((arg) => arg === "--message" || /^-[a-z]*m$/.test(arg));
-  const first = at < 0 ? undefined : args[at + 1]?.split("\n")[0]?.trim();
-  return first === undefined || first === "" || first.startsWith("$(") ? null : first.slice(0, 80);
-}

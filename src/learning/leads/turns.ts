@@ -9,23 +9,11 @@ export interface Turn {
   readonly sentences: readonly string[];
   /** The agent's calls since the person spoke last. */
   readonly before: readonly Event[];
-  /** Whether the agent did or said anything yet. */
-  readonly opening: boolean;
-  /** The agent's last words before it were a question. */
-  readonly asked: boolean;
   /** The words came with a call turned down. */
   readonly rejected: Event | null;
-  /** The person stopped the agent first. */
-  readonly interrupted: boolean;
-  /** The agent was at work and went on after it. */
-  readonly queued: boolean;
   readonly reply: Event | null;
   /** The agent's calls until the person speaks again. */
   readonly after: readonly Event[];
-  /** How much of it the person had said in the turn before, after which the agent answered: 1 all. */
-  readonly again: number;
-  /** It says nearly all of that turn again. */
-  readonly repeats: boolean;
   /** The person sent it once more before the agent answered: the next turn is the one that counts. */
   readonly resent: boolean;
   /** The person's own words in the next turn. */
@@ -41,37 +29,27 @@ export function readTurns(events: readonly Event[]): Turn[] {
   const prompts = starts.map((at) => events[at]?.text ?? "");
   const isTemplate = findTemplates(prompts);
   const words = prompts.map((text) => (isTemplate(text) ? "" : extractOwnWords(text)));
-  const terms = words.map(extractTerms);
-  const shared = (n: number) => measureSimilarity(terms[n] ?? new Set(), terms[n - 1] ?? new Set());
   const parts = starts.map((at, n) => events.slice(at + 1, starts[n + 1] ?? events.length));
-  const agentFirst = events.findIndex(isAgents);
   return starts.flatMap((at, n) => {
     const prompt = events[at];
-    const own = words[n] ?? "";
+    const [own = "", next = ""] = words.slice(n, n + 2);
     if (prompt === undefined || own === "") return [];
     const before = n === 0 ? events.slice(0, at) : (parts[n - 1] ?? []);
     const after = parts[n] ?? [];
-    const previous = before.at(-1);
     // What stands before it, without marks: the agent's last words or call.
     const last = before.findLast(({ kind }) => kind !== "mark");
     // Words that turn a call down stand where its result does, or right behind it.
-    const isRejection = last?.outcome === "rejected" && (last.resultKey === prompt.key || previous === last);
-    const again = before.some(isAgents) ? shared(n) : 0;
-    const isStop = ({ kind, text }: Event) =>
-      kind === "mark" && /interrupted|aborted|cancel/i.test(text.slice(0, 80));
+    const isRejection =
+      last?.outcome === "rejected" && (last.resultKey === prompt.key || before.at(-1) === last);
+    const isUnanswered = !after.some(({ kind }) => kind === "reply" || kind === "call");
     return {
-      ...{ prompt, words: own, sentences: splitSentences(own), next: words[n + 1] ?? "" },
+      ...{ prompt, words: own, sentences: splitSentences(own), next },
       before: before.filter(({ kind }) => kind === "call"),
       after: after.filter(({ kind }) => kind === "call"),
-      opening: agentFirst < 0 || agentFirst > at,
-      asked: last?.kind === "reply" && /[?？][\s*_)）]*$/u.test(last.text.slice(-200)),
       rejected: isRejection ? last : null,
-      interrupted: before.slice(-3).some(isStop),
-      queued: previous?.kind === "call" && previous.outcome !== "rejected" && after[0]?.kind === "call",
       // The first words that say something: an agent often calls a tool first.
       reply: after.find(({ kind, text }) => kind === "reply" && text.trim() !== "") ?? null,
-      ...{ again, repeats: again > resentShare },
-      resent: !after.some(isAgents) && shared(n + 1) > resentShare,
+      resent: isUnanswered && measureSimilarity(extractTerms(own), extractTerms(next)) > resentShare,
     };
   });
 }
@@ -82,10 +60,6 @@ function findTemplates(prompts: readonly string[]): (text: string) => boolean {
   const readHead = (text: string) => (text.length < 300 ? "" : text.slice(0, 60));
   for (const head of prompts.map(readHead)) heads.set(head, (heads.get(head) ?? 0) + 1);
   return (text) => text.length >= 300 && (heads.get(readHead(text)) ?? 0) >= 3;
-}
-
-function isAgents({ kind }: Event): boolean {
-  return kind === "reply" || kind === "call";
 }
 
 // --- A person's own words ---
@@ -101,7 +75,7 @@ const maxSentences = 24;
  * A person's own words: without pasted code, logs and reviews, quotations, templates of a program and the
  * marks that a terminal leaves.
  */
-export function extractOwnWords(text: string): string {
+function extractOwnWords(text: string): string {
   const isLong = text.length > 2 * promptChars;
   const head = isLong ? `${text.slice(0, promptChars)}\n${text.slice(-promptChars)}` : text;
   if (writtenByProgram.test(head.slice(0, 200).trimStart())) return "";

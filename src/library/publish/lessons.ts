@@ -1,5 +1,13 @@
 import { bindAll } from "../../base/index.ts";
-import { applyDecay, decisionEntry, isSharedLesson, openLessons } from "../../lessons/index.ts";
+import {
+  applyDecay,
+  decisionEntry,
+  explainHeldBack,
+  isHeldBack,
+  isSharedLesson,
+  isWorthShowing,
+  openLessons,
+} from "../../lessons/index.ts";
 import {
   type Artifact,
   isMadeByKnack,
@@ -201,8 +209,12 @@ async function suggestLessons(
     .rankSuggestions(all, now)
     .filter((one) => !kept.has(one.id) && !isAway(one));
   const suggestions: Suggestion[] = [];
-  const leftOut: LeftOut[] = [];
+  const leftOut: LeftOut[] = all.flatMap((one) => {
+    const because = isWorthShowing(one) && !kept.has(one.id) ? explainHeldBack(one, all) : null;
+    return because === null ? [] : { what: one.name, because };
+  });
   const projects = new Map((await store.projects.list()).map((row) => [row.id, row]));
+  const opposed = await listUndecided(deps);
   for (const lesson of candidates) {
     if (await isCovered(store, history, lesson.id)) continue;
     const project = projects.get(lesson.project) ?? { id: lesson.project, name: lesson.project, root: null };
@@ -210,6 +222,7 @@ async function suggestLessons(
     const twin = suggestions.find((other) => isSimilar(other.lesson, lesson));
     const next =
       (await refuses(root, id)) ??
+      (opposed.has(lesson.id) ? "another lesson says the opposite: knack lessons" : null) ??
       (twin ? `much like ${twin.lesson.name}` : null) ??
       (isProposalTakenBack(history, lesson.id) ? "its proposal was taken back" : null) ??
       (suggestions.length >= most
@@ -219,6 +232,14 @@ async function suggestLessons(
     else suggestions.push(next);
   }
   return { suggestions, leftOut };
+}
+
+/** The lessons that lose a contradiction unless the person decides otherwise. */
+async function listUndecided(deps: PublishDeps): Promise<Set<string>> {
+  const contradictions = await openLessons(deps).contradictions();
+  return new Set(
+    contradictions.flatMap(({ lessons, holds }) => lessons.flatMap(({ id }) => (id === holds ? [] : id))),
+  );
 }
 
 async function makeSuggestion(
@@ -308,7 +329,13 @@ async function planOwnUpdates(
     const { status } = applyDecay(lesson.state, now);
     const isOpen =
       status === "active" || (status === "promoted" && (live !== undefined || isSharedLesson(lesson)));
-    if (!isOpen || isAway(lesson) || findLatestChanges(history, lesson).some(isTakeBack)) continue;
+    if (
+      !isOpen ||
+      (isHeldBack(lesson) && !live) ||
+      isAway(lesson) ||
+      findLatestChanges(history, lesson).some(isTakeBack)
+    )
+      continue;
     if ((await refuses(roots.get(lesson.project) ?? null, lesson.project)) !== null) continue;
     const choice: KeepOptions = { reach: live?.reach ?? "draft", actor: "knack" };
     plans.push({ lesson, choice, plan: await planOwnUpdate(cached, lesson, choice) });

@@ -527,8 +527,11 @@ async function planRule(
   if (actor !== "person" || reach === "draft") return refuse("a rule needs a person's yes");
   const targets = deps.places.rules(reach, project.root, project.formats);
   if (targets === null) return refuse(projectMissing);
+  const named = `In ${project.name}: `;
+  // A person edits the line as it would be written, with the project's name where that belongs.
+  const own = text?.startsWith(named) ? text.slice(named.length) : text;
   const [clean = ""] = await deps.redactor.scrub([
-    { label: "rule", text: text ?? renderRule({ ...lesson, id, name }) },
+    { label: "rule", text: own ?? renderRule({ ...lesson, id, name }) },
   ]);
   const concerns = scan(clean);
   if (!mayBeWritten(concerns)) return refuse(describeRefusal(concerns));
@@ -542,11 +545,11 @@ async function planRule(
   );
   const isKept = (path: string) =>
     history.kept.some((one) => one.kind === "rule" && one.origin.id === id && one.path === path);
-  for (const { path, root, named } of targets) {
+  for (const { path, root, named: isNamed } of targets) {
     const read = await deps.library.readText(path);
     if (read.found === "unreadable") return refuse(`${path} cannot be read: ${read.message}`);
     const before = read.found === "text" ? read.text : null;
-    const line = ruleLine(named || project.isFar ? `In ${project.name}: ${clean}` : clean);
+    const line = ruleLine(isNamed || project.isFar ? `${named}${clean}` : clean);
     const gone = overruled.filter((one) => one.path === path);
     const rest = gone.reduce((all, one) => dropRule(all, one.name), before ?? "");
     if (isKept(path) || hasRule(rest, line)) continue;

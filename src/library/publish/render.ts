@@ -100,7 +100,8 @@ export function setFrontMatter(text: string, facts: Readonly<Record<string, stri
   return lines.join("\n");
 }
 
-interface LessonSource extends Pick<Lesson, "lesson" | "trigger" | "action" | "kind" | "keywords" | "steps"> {
+interface LessonSource
+  extends Pick<Lesson, "lesson" | "trigger" | "action" | "kind" | "keywords" | "steps" | "by"> {
   readonly name: string;
   readonly evidence: readonly EvidenceItem[];
   /** More facts for the front matter, such as `quality` and `model`. */
@@ -126,20 +127,44 @@ export function renderLessonSkill(source: LessonSource): string {
       evidence: "",
       ...source.metadata,
     },
-    sections: [
-      ["When to use", renderWhenToUse(source, recovery)],
-      ["Not for", renderNotFor(source, recovery, quote)],
-      ["Steps", renderSteps(source, recovery, quote)],
-      ["Check", renderCheck(source, recovery)],
-    ] as const,
+    sections: source.by === "judge" ? listJudged(source, evidence) : listRecovered(source, recovery, quote),
     evidence,
   };
   return renderToFit(shownEvidence, 1, (shown) => renderItem("skill", parts, shown));
 }
 
-/** The text of a rule: the action if the lesson quotes a person, else the whole lesson. */
-export function renderRule({ kind, lesson, action, excerpt }: Lesson): string {
-  return !isSaid(kind) || excerpt.said === null ? lesson : action;
+type Sections = ItemParts["sections"];
+
+/** A judge's lesson says all of it: what rules would say around it is left out. */
+function listJudged(source: LessonSource, evidence: readonly EvidenceItem[]): Sections {
+  const { failed, error } = evidence.find((one) => one.error !== null) ?? { failed: null, error: null };
+  const example = [
+    ...(failed === null
+      ? []
+      : ["It showed like this:", codeBlock(hideHome(failed), { language: "sh", most: 200 })]),
+    ...(error === null ? [] : [codeBlock(hideHome(error), { language: "text", most: 420 })]),
+  ];
+  const steps = source.steps.map(sentence).filter((step) => step !== "");
+  const said =
+    steps.length > 0 ? `${sentence(source.lesson)}\n\n${numbered(steps)}` : sentence(source.lesson);
+  return [
+    ["When to use", [sentence(source.trigger), ...(isSaid(source.kind) ? [] : example)].join("\n\n")],
+    ["What to do", said],
+  ];
+}
+
+function listRecovered(source: LessonSource, recovery: Recovery, quote: string | null): Sections {
+  return [
+    ["When to use", renderWhenToUse(source, recovery)],
+    ["Not for", renderNotFor(source, recovery, quote)],
+    ["Steps", renderSteps(source, recovery, quote)],
+    ["Check", renderCheck(source, recovery)],
+  ];
+}
+
+/** The text of a rule: the action if rules quote a person, else the whole lesson. */
+export function renderRule({ kind, lesson, action, excerpt, by }: Lesson): string {
+  return by === "judge" || !isSaid(kind) || excerpt.said === null ? lesson : action;
 }
 
 /** The description agents choose by: when and what, in a line without volatile parts. */

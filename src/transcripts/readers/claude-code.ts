@@ -50,7 +50,7 @@ class ClaudeReading extends LineReading<ClaudeRest> {
     const isWanted =
       record.type === "user" ||
       record.type === "assistant" ||
-      (record.type === "attachment" && attachment?.type === "queued_command") ||
+      (record.type === "attachment" && /^(?:queued_command|nested_memory)$/.test(String(attachment?.type))) ||
       (record.type === "system" && record.subtype === "compact_boundary");
     // Progress copies what subagents' own files hold; the rest is the client's bookkeeping.
     if (!isWanted) return;
@@ -59,7 +59,15 @@ class ClaudeReading extends LineReading<ClaudeRest> {
     if (record.type === "user") this.takeUser(record, position);
     else if (record.type === "assistant") this.takeAssistant(record, position);
     else if (record.type === "system") this.session.mark(position, "Conversation compacted");
+    else if (attachment?.type === "nested_memory") this.takeMemory(attachment, position);
     else if (attachment) this.takeQueued(attachment, position);
+  }
+
+  /** A CLAUDE.md, or a rule, that the client put before the agent. */
+  private takeMemory(attachment: JsonObject, position: RecordPosition): void {
+    const text = asString(asObject(attachment.content)?.content);
+    if (text !== null)
+      this.session.instructions(position, basename(asString(attachment.path) ?? "CLAUDE.md"), text);
   }
 
   private takeUser(record: JsonObject, position: RecordPosition): void {

@@ -171,6 +171,8 @@ class CodexReading extends LineReading<CodexRest> {
       this.confirm();
       const position = this.place(time, `${item.role}|${time.at}|${text.length}`);
       if (!this.session.repeats(position.origin)) this.session.reply(position, text);
+    } else if (item.role === "user" && agentsFile.test(text)) {
+      this.session.instructions(this.place(time, null), "AGENTS.md", text.replace(agentsFile, ""));
     } else if (item.role === "user" && !this.rest.typed && !injected.test(text)) {
       this.confirm();
       this.rest.unconfirmed = { ...time, text: extractRequest(text) };
@@ -227,8 +229,10 @@ class CodexReading extends LineReading<CodexRest> {
   }
 }
 
+const agentsFile = /^\s*# AGENTS\.md instructions for[^\n]*\n/;
+
 const injected =
-  /^\s*(# AGENTS\.md instructions for|<(environment_context|turn_aborted|skill|recommended_plugins|user_instructions|INSTRUCTIONS|user_shell_command|subagent_notification)\b)/;
+  /^\s*(<(environment_context|turn_aborted|skill|recommended_plugins|user_instructions|INSTRUCTIONS|user_shell_command|subagent_notification)\b)/;
 
 /** A person's words out of the desktop client's wrapper around them. */
 function extractRequest(text: string): string {

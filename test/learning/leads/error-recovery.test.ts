@@ -1,11 +1,11 @@
 import { describe, expect, it, test } from "vitest";
-import { errorRecovery as errorRecoveryIn } from "../../../src/learning/leads/error-recovery.ts";
-import { analyzeSession } from "../../../src/learning/leads/session.ts";
+import { CallReader } from "../../../src/failures/recovery.ts";
+import { findCures } from "../../../src/learning/leads/error-recovery.ts";
 import type { Finding } from "../../../src/records/lesson.ts";
 import type { Event } from "../../../src/records/session.ts";
 import { called, edited, ran, replied, said, session, together } from "../../helpers/events.ts";
 
-const errorRecovery = (events: readonly Event[]) => errorRecoveryIn(analyzeSession(events));
+const errorRecovery = (events: readonly Event[]) => findCures(events, new CallReader().recoveries(events));
 
 const found = (...drafts: (Event | readonly Event[])[]): Finding[] =>
   errorRecovery(session(said("go on"), ...drafts));
@@ -119,9 +119,9 @@ describe("a recovered failure", () => {
       "is found when the shell needed quotes",
       [
         ran("git add app/[id]/page.tsx", "failed", "zsh: no matches found: app/[id]/page.tsx"),
-        ran('git add "app/[id]/page.tsx"', "ok"),
+        ran("Quote it: `'app/[id]/page.tsx'`.", "ok"),
       ],
-      'git add "app/[id]/page.tsx"',
+      "Quote it: `'app/[id]/page.tsx'`.",
     ],
     [
       "is found when a hook of the agent refuses a command",

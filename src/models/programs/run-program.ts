@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import { maxAnswerBytes } from "./model.ts";
+import { maxAnswerBytes } from "../model.ts";
 
 type ProcessEnv = Readonly<Record<string, string | undefined>>;
 
