@@ -140,17 +140,18 @@ function listPrograms(command: string): Set<string> {
 
 type SaidWords = Pick<JudgedLesson, "lesson" | "when" | "do">;
 
-/** The words of a lesson as they may be kept, or why not. Commands, paths and names must be in the record. */
+/** The words of a lesson as they may be kept, or why not. Most commands, paths and names must be in the record. */
 export function checkWords(
   said: SaidWords,
   readRecord: () => string,
+  mostUnknown = 1 / 2,
 ): { readonly words: LessonWords } | { readonly because: string } {
   const words = fitWords(said);
   if (words === null) return { because: `longer than ${lessonChars} characters, or empty` };
   const because =
     findConcern(`${said.lesson}\n${said.when}\n${said.do}`) ??
     findFlaw(words.lesson) ??
-    findUnknownName(words, readRecord);
+    findUnknownName(words, readRecord, mostUnknown);
   return because === null ? { words } : { because };
 }
 
@@ -212,13 +213,17 @@ function findConcern(text: string): string | null {
 }
 
 /** A command, path or name of the lesson that nothing in the record has. */
-function findUnknownName({ lesson, trigger, action }: LessonWords, readRecord: () => string): string | null {
+function findUnknownName(
+  { lesson, trigger, action }: LessonWords,
+  readRecord: () => string,
+  most: number,
+): string | null {
   const names = new Set([lesson, trigger, action].flatMap(listNames));
   if (names.size === 0) return null;
   const record = readRecord().toLowerCase();
   const unknown = [...names].filter((name) => !record.includes(name.toLowerCase()));
   // Some may be the judge's own words for something, or an example; most must be the record's.
-  return unknown.length > names.size / 2 ? `\`${unknown[0]}\` is not in the record` : null;
+  return unknown.length > names.size * most ? `\`${unknown[0]}\` is not in the record` : null;
 }
 
 /** As a judge reads it: with `~` for home folders. */
