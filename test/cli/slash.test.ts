@@ -77,7 +77,7 @@ describe("within an agent", () => {
     expect((await slash(harbor, "learn")).stdout).toMatch(
       /Nothing new was learned\.[\s\S]*skills accept <name>/,
     );
-    expect((await slash(harbor, "status")).stdout).toMatch(/waiting\s+2 lessons to decide \(\S+, \S+\)/);
+    expect((await slash(harbor, "status")).stdout).toMatch(/waiting\s+1 lesson to decide \(\S+\)/);
     expect(await slash(harbor, "dance")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("/knack:undo"),
