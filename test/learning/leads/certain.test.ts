@@ -49,8 +49,8 @@ describe("a cure", () => {
     [
       "it is a slip: the error calls the flag unknown, and the call works without it",
       [
-        ran("workmux send api -P note.md", "failed", "error: unexpected argument '-P' found"),
-        ran("workmux send api --file note.md", "ok", "sent"),
+        ran("courier send api -P note.md", "failed", "error: unexpected argument '-P' found"),
+        ran("courier send api --file note.md", "ok", "sent"),
       ],
     ],
     [

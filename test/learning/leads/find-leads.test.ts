@@ -136,10 +136,10 @@ describe("a failure", () => {
 
   test("is one lead however often it is met, and another for another error of the program", () => {
     const refused = (flag: string) =>
-      ran(`workmux send a ${flag}`, "failed", `error: unexpected argument '${flag}' found`);
+      ran(`courier send a ${flag}`, "failed", `error: unexpected argument '${flag}' found`);
     const leads = findLeads(session(refused("-P"), refused("-P"), replied("Hm."), refused("-m")));
     expect(leads.map(({ refs }) => refs)).toEqual([["e1", "e2"], ["e4"]]);
-    expect(leads[0]?.summary).toBe("workmux send: error: unexpected argument '-P' found");
+    expect(leads[0]?.summary).toBe("courier send: error: unexpected argument '-P' found");
   });
 
   test("is one lead with the words that turned the call down", () => {
