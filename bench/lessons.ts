@@ -18,6 +18,7 @@ export function lesson(n: number, random: () => number): Finding {
   const { command, output, remedy } = failureOf(n, program, verb, words.trigger.split(" ").slice(-3));
   return aFinding({
     ...words,
+    lesson: `${words.trigger}: ${words.action}.`,
     call: [program, verb, "--as-it-should-be"],
     symptom: readSymptom(command, output, 1),
     remedy,
