@@ -219,6 +219,13 @@ describe("a judge's lesson", () => {
     ["a secret", `Set GITHUB_TOKEN=${["ghp", "16C7e42F292c6912E7710c838347Ae178B4a"].join("_")} first.`],
   ])("is not taken where it has %s", (_, lesson) => expect(judge({ lesson }).lessons).toEqual([]));
 
+  test("is refused for the secret in it, and the reason does not repeat it", () => {
+    const token = ["ghp", "16C7e42F292c6912E7710c838347Ae178B4a"].join("_");
+    const { aside } = judge({ lesson: `Run npm test with the token ${token}.` });
+    expect(aside[0]?.because).toBe("it has a secret in it");
+    expect(JSON.stringify(aside)).not.toContain(token);
+  });
+
   it.each<[string, Partial<AnsweredLesson>, Partial<Finding>]>([
     ["is bounded in how sure it is", { confidence: 7 }, { confidence: 0.9 }],
     ["is bounded below too", { confidence: -1 }, { confidence: 0.3 }],
