@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { recordEntries } from "../../src/lessons/fold.ts";
+import { openKnack } from "../../src/open.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
 import type { Finding } from "../../src/records/lesson.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
@@ -137,6 +138,23 @@ describe("a contradiction", () => {
     ]);
     const status = await knackHere(["status"], { home });
     expect(status.stdout).toMatch(/waiting +1 contradiction/);
+  });
+
+  test("of which no side holds is not suggested, on either side", async () => {
+    const open = (project: string) => {
+      const one = judged(9, { lesson: "Deploy with make." }, project);
+      const other = judged(2, { lesson: "Never deploy with make.", contradicts: one.data.id }, project);
+      return [one, other] as const;
+    };
+    const { home } = await known(open);
+    const knack = await openKnack({ env: { HOME: home, KNACK_HOME: join(home, ".knack") } });
+    onTestFinished(() => knack.close());
+    const { suggestions, leftOut } = await knack.suggest({ now: 0, most: 50 });
+    expect(suggestions.map(({ lesson }) => lesson.lesson).filter((text) => /deploy/i.test(text))).toEqual([]);
+    const opposed = leftOut.filter(
+      ({ because }) => because === "another lesson says the opposite: knack lessons",
+    );
+    expect(opposed).toHaveLength(2);
   });
 
   test("is decided by keeping one side: the other is rejected", async () => {
