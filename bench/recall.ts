@@ -12,6 +12,7 @@ import { createThreadRedactor } from "../src/trust/thread.ts";
 import { seeded, writeHistory } from "../test/helpers/history.ts";
 import { fill, lesson } from "./lessons.ts";
 import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
+import { writeRepeats } from "./repeats.ts";
 
 /** What an answer takes when much is known, and what a backtest costs beside reading. */
 export async function recalling(): Promise<Figure[]> {
@@ -20,6 +21,11 @@ export async function recalling(): Promise<Figure[]> {
     const madeUp = join(folder, "made");
     writeHistory(madeUp, { sessions: 80, turns: 90 });
     figures.push(await replaying("made-up sessions", [madeUp], folder));
+    for (const sessions of [500, 1_000]) {
+      const repeats = join(folder, `repeats-${sessions}`);
+      writeRepeats(join(repeats, ".claude/projects/-home-dev-app"), sessions);
+      figures.push(await replaying(`${sessions} sessions with the same few failures`, [repeats], folder));
+    }
     const real = process.env.KNACK_EVAL_DIR ? join(process.env.KNACK_EVAL_DIR, "sessions") : "";
     if (existsSync(real))
       figures.push(

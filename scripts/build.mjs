@@ -80,6 +80,7 @@ async function bundle(sources) {
     outExtension: { ".js": ".cjs" },
     // Each hook reads it anew.
     minifyWhitespace: true,
+    plugins: [pastFrontDoors()],
   };
   await esbuild({ ...hook, entryPoints: { hook: "src/hook/hook.ts" } });
   // A function of CommonJS's names, as Node would make of it: src/hook/hook.ts compiles it itself.

@@ -4,6 +4,7 @@
 //   rules      what rules alone show of each set
 //   requests   how many requests a judge gets for the tune sessions, how long they are, and what a month costs
 //   backtest   the backtest of each source's sessions
+//   repeats    labelled repeats of failures: how many the backtest answers, and how many with the right cure
 // With --answers <folder> (answers to the requests of `knack learn --model-dump`) "judge" scores what is shown with them.
 
 import { spawnSync } from "node:child_process";
@@ -40,7 +41,9 @@ const words = process.argv.slice(2);
 const at = words.indexOf("--answers");
 const answers = at < 0 ? null : resolve(words.splice(at, 2)[1]);
 const parts =
-  words.length > 0 ? words : ["leads", "rules", "requests", "backtest", ...(answers ? ["judge"] : [])];
+  words.length > 0
+    ? words
+    : ["leads", "rules", "requests", "backtest", "repeats", ...(answers ? ["judge"] : [])];
 await setUp();
 const home = mkdtempSync(join(tmpdir(), "knack-quality-"));
 const learned = new Map();
@@ -52,6 +55,7 @@ try {
     for (const set of Object.keys(sets)) print(`judged, shown: ${set}`, table(set, learn(set, answers)));
   if (parts.includes("requests")) print("requests about the tune sessions", requestTable());
   if (parts.includes("backtest")) print("backtest", backtests());
+  if (parts.includes("repeats")) print("labelled repeats", repeatTable());
 } finally {
   rmSync(home, { recursive: true, force: true });
 }
@@ -172,6 +176,27 @@ function backtests() {
     format,
     ...[f.sessions, f.prompts, f.failures, f.repeats, f.answered, f.answeredBefore, f.wrong, f.wrongPer100],
   ]);
+  return markdown(columns, lines);
+}
+
+/** Labelled repeats of each set, and what the backtest would have told. */
+function repeatTable() {
+  const files = { tune: "repeats.tune.jsonl", check: "repeats.check.jsonl", more: "repeats.jsonl" };
+  const told = new Map();
+  const lines = Object.keys(sets).map((set) => {
+    const { root: sessions } = sets[set];
+    const file = told.get(sessions) ?? join(home, `backtest-${told.size}.json`);
+    if (!told.has(sessions)) writeFileSync(file, JSON.stringify(replayed([sessions])));
+    told.set(sessions, file);
+    const scorer = join(folder, "score-repeats.mjs");
+    const { all, answers: shown } = JSON.parse(
+      run([scorer, file, join(sessions, files[set]), sessions, "--json"]),
+    );
+    const { answers: count, otherCure, noLabel } = shown.find((row) => row.shown === "all");
+    const right = `${all.right} (${Math.round((100 * all.right) / all.labelled)} %)`;
+    return [set, all.labelled, all.answered, right, count, otherCure, noLabel];
+  });
+  const columns = ["set", "labelled", "answered", "right cure", "answers", "another cure", "on no label"];
   return markdown(columns, lines);
 }
 

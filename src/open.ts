@@ -20,7 +20,7 @@ import {
   repairChanges,
 } from "./library/index.ts";
 import { openRecall } from "./recall/index.ts";
-import { type EntryOf, identifyProject } from "./records/index.ts";
+import { type EntryOf, identifyProject, resolveProjectIds } from "./records/index.ts";
 import { type Home, resolveHome, userHome } from "./settings/index.ts";
 import {
   createBackgroundWork,
@@ -76,7 +76,10 @@ export async function openKnack(options: KnackOptions = {}) {
       exclude: [home.folder],
       roots: async () => (await store.projects.list()).flatMap(({ root }) => root ?? []),
     }),
-    projectAt: async (cwd: string) => identifyProject(cwd, null, findCheckout(cwd)),
+    projectAt: async (cwd: string) => {
+      const project = identifyProject(cwd, null, findCheckout(cwd));
+      return { ...project, id: resolveProjectIds(await store.sessions.places())(project.id) };
+    },
   };
   const agentSessions = {
     folders: () => findSessionFolders(surroundings),

@@ -276,7 +276,7 @@ describe("acceptance", () => {
     const { knack, live } = await household();
     for (const n of [0, 1, 2]) await live(`s${n}`, n, recovery);
     const instinct = (await knack.lessons()).find(({ kind }) => kind === "error-recovery") as Lesson;
-    const kept = await knack.keep(instinct, { reach: "me", actor: "person" });
+    const kept = await knack.keep({ ...instinct, artifact: "skill" }, { reach: "me", actor: "person" });
     expect(kept.kept && kept.outcomes.every(({ done }) => done)).toBe(true);
     // Nobody looked the library through since.
     const found = knack.index();

@@ -111,6 +111,7 @@ const allowed: Record<string, readonly string[]> = {
     "settings",
     "spool",
     "text",
+    "trust",
     "zod",
   ],
   models: [

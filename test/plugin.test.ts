@@ -56,6 +56,7 @@ describe("the plugin's template", () => {
       "UserPromptSubmit",
       "PostToolUseFailure",
       "Stop",
+      "SubagentStop",
       "PreCompact",
       "SessionEnd",
     ]);

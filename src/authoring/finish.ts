@@ -266,7 +266,7 @@ async function checkDuplicate(
 /** Prepares the package to publish. */
 function prepareReady(
   deps: AuthoringDeps,
-  { writing: { started }, active, finish }: OpenWriting,
+  { writing: { started }, active }: OpenWriting,
   { files }: TakenPackage,
   base: readonly PackageFile[] | null,
 ): PackageToPublish | AuthoringFault {
@@ -287,12 +287,6 @@ function prepareReady(
     // A person's skill in their repository stays in git.
     reach: base === null ? reach : isHere ? "repository" : "everywhere",
     ...(missing === undefined || missing === started.target ? {} : { missing }),
-    facts: {
-      author: "agent",
-      session: getCallerThread(active),
-      events: [...new Set([...started.refs, ...finish.refs])],
-      model: active.caller.model ?? started.model,
-    },
   };
 }
 

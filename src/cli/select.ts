@@ -76,8 +76,43 @@ interface NamedThing {
 
 /** Finds something by its name, with or without the prefix of learned skills, or by the id of its lesson. */
 export async function findNamed(knack: Knack, word: string): Promise<NamedThing> {
-  const shelf = await knack.shelf();
-  const lessons = await knack.lessons();
+  return findAmong(knack, word, await knack.shelf(), await knack.lessons());
+}
+
+/** Like `findNamed`, but a name means nothing of another project: that is meant by its id. */
+export async function findNamedHere(knack: Knack, word: string): Promise<NamedThing> {
+  const [shelf, lessons] = [await knack.shelf(), await knack.lessons()];
+  const projects = new Map(lessons.map((lesson) => [lesson.id as string, getOwner(lesson)]));
+  const here = await knack.projectOf(process.cwd());
+  const isKnownHere = (await knack.projects()).some(({ id }) => id === here);
+  const ownerOf = ({ origin, askedIn }: PublishedItem) => projects.get(origin.id) ?? askedIn;
+  const owners = new Set([
+    ...shelf.flatMap((one) => (matchesName(one.name, word) ? ownerOf(one) : [])),
+    ...lessons.flatMap((one) => (matchesName(one.name, word) ? getOwner(one) : [])),
+  ]);
+  // Where no other project has the name, it may be said anywhere outside of one.
+  const isClear = !isKnownHere && owners.size <= 1;
+  const isOurs = (name: string, owner: string | null) =>
+    isClear || owner === null || owner === here || !matchesName(name, word);
+  return findAmong(
+    knack,
+    word,
+    shelf.filter((one) => isOurs(one.name, ownerOf(one))),
+    lessons.filter((one) => isOurs(one.name, getOwner(one)) || matchesId(one.id, word)),
+  );
+}
+
+/** The project that a lesson belongs to; null for what is the person's. */
+function getOwner({ scope, project }: Lesson): string | null {
+  return scope === "user" ? null : project;
+}
+
+async function findAmong(
+  knack: Knack,
+  word: string,
+  shelf: readonly PublishedItem[],
+  lessons: readonly Lesson[],
+): Promise<NamedThing> {
   const kept = shelf.filter(({ name }) => matchesName(name, word));
   const withId = lessons.filter(({ id }) => matchesId(id, word));
   if (withId.length > 1)

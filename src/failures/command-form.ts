@@ -194,7 +194,7 @@ function looks(run: Run): boolean {
   if (run.isLook || fetches(run) || parses(run)) return true;
   const words = args.filter((arg) => !arg.startsWith("-")).slice(0, 2);
   if (words.length === 0 && (name === "npm" || name === "pnpm" || name === "yarn")) return name === "npm";
-  if (/^(?:make|npm|pnpm|yarn|bun)$/.test(name)) return false;
+  if (/^(?:make|npm|pnpm|yarn|bun)$/.test(name) || words.includes("login")) return false;
   return words.some(isAsking) || (deepPrograms.test(name) && leadingVerbs(args).some(isAsking));
 }
 

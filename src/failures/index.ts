@@ -1,12 +1,16 @@
+export { findQuirk, isLayoutRule } from "./call-error.ts";
+export { type Chronic, findChronic, isOver, isSameTrouble, listTroubles } from "./chronic.ts";
 export { findFileNames, isOwnCall, parseCommand } from "./command.ts";
 export { classifyRun, writeTemplate } from "./command-form.ts";
-
 export { causeGroups } from "./error-line.ts";
-export { complains, readOutcome } from "./outcome.ts";
-
-export { CallReader, callText, isEdit, Recovery } from "./recovery.ts";
+export { complains } from "./error-text.ts";
+export { findShellComplaint, readExit } from "./exit.ts";
+export { readOutcome } from "./outcome.ts";
+export { findDropped, isProved, whiteSpace } from "./proof.ts";
+export { CallReader, callText, findPath, isEdit, Recovery, repairs } from "./recovery.ts";
 export { Run } from "./run.ts";
 export {
+  areOppositeFixes,
   compareSymptoms,
   fileFamily,
   findLeftOut,

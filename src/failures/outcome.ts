@@ -1,464 +1,482 @@
-import { type Cause, eventChars, type Outcome } from "../records/index.ts";
-import { baseName, wordSet } from "../text/index.ts";
-import { findDeciders, parseCommand } from "./command.ts";
-import { causeRanks, findCause, makeSignature, withoutOperands } from "./error-line.ts";
+import type { Outcome } from "../records/index.ts";
+import { wordSet } from "../text/index.ts";
+import { parseCommand } from "./command.ts";
+import { findCause } from "./error-line.ts";
+import { complains, readLines } from "./error-text.ts";
+import { asks, findShellComplaint, isCut, readExit, searches } from "./exit.ts";
 import type { Run } from "./run.ts";
-
-/** The outcome of a call, by its exit code, or by its output where the agent records no exit code. */
-export function readOutcome(command: string | null, exitCode: number | null, output: string): Outcome {
-  if (exitCode === null) return readOutput(command, output);
-  if (exitCode === 0) return "ok";
-  if (interrupted.has(exitCode) && !/timed? ?out/i.test(output)) return "cancelled";
-  return command !== null && answersNo(command, exitCode, output) ? "ok" : "failed";
-}
-
-/** Ended by an interrupt or by kill. */
-const interrupted = new Set([130, 143]);
-
-/** Whether a command was cut when it was kept: what is left of it would say something else. */
-export function isCut(command: string): boolean {
-  return command.length >= eventChars;
-}
+import { tellsError, tellsFailure, tellsSuccess, tellsSummary } from "./summaries.ts";
 
 /**
- * Whether a non-zero exit is an answer and not a failure: a search without a match, a comparison that found a
- * difference, a test that is false, checks still pending.
+ * The outcome of a call, by its exit code and its output. Where a pipe or a later command decides the exit code, the
+ * output is asked; where that does not tell either, the outcome is `masked`.
  */
-export function answersNo(command: string, exitCode: number, output: string): boolean {
-  // Every answer below is 1, but for checks still pending (8) and a search run by xargs (123).
-  if (exitCode !== 1 && exitCode !== 8 && exitCode !== 123) return false;
-  if (isCut(command)) return false;
-  // `cd missing && grep x` also ends with 1, before anything was asked.
-  if (/(?:cd|pushd): /.test(output) && /^.{0,80}\b(cd|pushd): /m.test(output)) return false;
-  const programs = findDeciders(command);
-  return (
-    programs.some((program) => asks(program, exitCode)) &&
-    programs.every((program) => asks(program, exitCode) || hardlyFails.has(program.name))
-  );
+export function readOutcome(command: string | null, exitCode: number | null, printed: string): Outcome {
+  const output = nothingPrinted.test(printed) ? "" : printed.replace(resetNote, "");
+  if (command === null) return readToolOutcome(exitCode, output);
+  const told = exitCode === null ? null : readExit(command, exitCode, output);
+  if (told !== null) return told;
+  // Most calls end here: nothing hides their exit code, and they complain of nothing.
+  if (exitCode !== null && !mayHide.test(command) && !mayFail.test(output)) return "ok";
+  return judgeCall(command, exitCode, output);
 }
 
-const searches = wordSet("grep egrep fgrep zgrep rg ag ack pgrep diff cmp colordiff");
-const tests = new Set(["test", "[", "[[", "which", "type", "command"]);
-const hardlyFails = wordSet("cd pushd pwd echo printf export set true : sleep ls");
+/** How agents say that there is nothing to show. */
+const nothingPrinted =
+  /^\s*\(?(?:Bash completed with no output|no output|Tool ran without output[^\n]*)\)?\s*$/i;
 
-function asks({ name, args }: Run, exitCode: number): boolean {
-  if (name === "xargs") return exitCode !== 8 && args.some((arg) => searches.has(baseName(arg)));
-  if (exitCode === 123) return false;
-  if (exitCode === 8) return name === "gh" && args[0] === "pr" && args[1] === "checks";
-  if (searches.has(name) || tests.has(name)) return true;
-  const verb = args.find((arg) => !arg.startsWith("-"));
-  if (name === "git") {
-    const compares = args.includes("--exit-code") || args.includes("--quiet") || args.includes("--no-index");
-    return verb === "grep" || verb === "check-ignore" || (verb === "diff" && compares);
-  }
-  return ["npm", "pnpm", "yarn", "bun"].includes(name) && verb === "audit";
+const resetNote = /(?:^|\n)(?:Shell cwd was reset to|Session cwd remains) [^\n]*\s*$/;
+
+function readToolOutcome(exitCode: number | null, output: string): Outcome {
+  if (exitCode === null) return toolFault.test(output.slice(0, 300)) ? "failed" : "ok";
+  return readExit(null, exitCode, output) ?? "ok";
 }
-
-// --- Where there is no exit code ---
-
-/**
- * Only words that leave no doubt make a failure: a program's complaint under its own name, or an output that ends as
- * failures end. What is merely shown does not count.
- */
-function readOutput(command: string | null, output: string): Outcome {
-  if (!mayFail.test(output)) return "ok";
-  if (command === null) return toolFault.test(output.slice(0, 300)) ? "failed" : "ok";
-  const lines = readErrorLines(output);
-  const runs = parseCommand(command);
-  if (runs.some((run) => lines.some((line) => complainsUnderName(run, line)))) return "failed";
-  if (runs.every((run) => run.isLook || run.onlyPrints)) return "ok";
-  return endsBadly(output, lines) ? "failed" : "ok";
-}
-
-/** Every output of a failure has one of these; most outputs need no further check. */
-const mayFail =
-  /error|err!|exit status|exception|traceback|fatal|fail|not found|no such|cannot|can't|could not|unable|denied|refused|invalid|unknown|unrecogni[sz]ed|usage:|panic|fault|killed|abort|timed out/i;
 
 /** How tools that are no shell begin to say that they did not do it. */
 const toolFault =
   /^\s*(?:<tool_use_error>|(?:tool )?error\b(?: \w+){0,3}:|failed to |cannot |could not |unable to |Traceback \(most recent)/i;
 
-/** `cat: x: No such file or directory`, `rg: command not found`. */
-function complainsUnderName({ name, written }: Run, line: string): boolean {
+/** Every command in which a part can fail without the exit code showing it has one of these. */
+const mayHide = /[|;\n]|&(?!&)(?!>)(?!\d)|\bset \+e|\bif\b|\bwhile\b|\bfor\b|-l?c /;
+
+/** Every output of a failure has one of these; most outputs need no further check. */
+const mayFail =
+  /error|err!|exit status|exit code|exited|exception|traceback|fatal|fail|no tests?|not found|no such|cannot|can't|could not|unable|denied|refused|rejected|conflict|invalid|unknown|unrecogni[sz]ed|unexpected|usage:|panic|fault|killed|abort|timed out|no matches|unmatched|\(eval\)|sh:\d|sh: line|no projects|no staged|not permitted|in the background|in background|✗|✘|✕|❌|✖|would reformat|not ok/i;
+
+// --- What the parts of a command tell ---
+
+type Verdict = "ok" | "failed" | "masked";
+
+/** The output of a call, as its parts are judged by it. */
+interface Shown {
+  readonly runs: readonly Run[];
+  readonly lines: readonly string[];
+  /** The lines that no `echo` of the command printed. */
+  readonly own: readonly string[];
+  /** Those of them that stand between the prints before and after a part, where its errors need not be. */
+  readonly section: readonly string[];
+  readonly text: string;
+  /** Something in the call prints what others wrote, also their complaints. */
+  readonly quotes: boolean;
+  readonly exitCode: number | null;
+  readonly blames: (run: Run, line: string) => boolean;
+}
+
+function judgeCall(command: string, exitCode: number | null, output: string): Verdict {
+  if (
+    /^Command (?:running in background with ID|did not complete within .{1,40} moved to the background)/.test(
+      output,
+    )
+  )
+    return "masked";
+  if ((exitCode ?? 0) === 0 && tellsExit(output, exitCode)) return "failed";
+  const script = isCut(command) ? dropHereDocuments(command) : command;
+  if (isCut(script)) return findShellComplaint(output) === null ? "masked" : "failed";
+  const runs = parseCommand(script);
+  const complaint = findShellComplaint(output);
+  if (complaint !== null && !isUnmatchedProbe(complaint, runs)) return "failed";
+  const shown = readShown(runs, exitCode, output);
+  const sections = splitByPrints(runs, shown.lines);
+  const isIn = (at: number, line: string) => sections[at]?.includes(line) === true;
+  // Of several runs of a program, a complaint belongs to one in whose part of the output it stands.
+  const blames = (run: Run, line: string) =>
+    isIn(runs.indexOf(run), line) || !runs.some((other, at) => other.name === run.name && isIn(at, line));
+  const verdicts = runs.map((run, at) =>
+    judgeRun(run, { ...shown, blames, section: sections[at] ?? shown.own }),
+  );
+  if (verdicts.includes("failed")) return "failed";
+  return verdicts.includes("masked") ? "masked" : "ok";
+}
+
+/** Whether a wrapper says that what it ran ended with another status than 0. */
+function tellsExit(output: string, exitCode: number | null): boolean {
+  if (/^(?:Error: )?Exit code:? [1-9]\d*\s*$/im.test(output.slice(0, 40))) return true;
+  return exitCode === null && /^exit(?:[ _]?code)?[=:] ?[1-9]\d*\s*$|^\{"exit_code":[1-9]/im.test(output);
+}
+
+/** `ls x* 2>/dev/null` asks whether there is one; that the shell finds none is the answer. */
+function isUnmatchedProbe(complaint: string, runs: readonly Run[]): boolean {
+  const glob = /no matches found: (.*)/.exec(complaint)?.[1];
+  if (glob === undefined) return false;
+  const end = glob.slice(glob.lastIndexOf("/") + 1);
+  return runs.some(
+    ({ name, args, traces }) =>
+      name === "ls" &&
+      (traces.errors !== "shown" || traces.isForgiven) &&
+      // Where one of several finds nothing, none of them is listed.
+      args.filter((arg) => !arg.startsWith("-")).length === 1 &&
+      args.some((arg) => arg.endsWith(end)),
+  );
+}
+
+/** A long command is mostly a text that it hands to a program. */
+function dropHereDocuments(command: string): string {
+  return command.replace(/(<<-?\s*(['"]?)(\w+)\2[^\n]*\n)[\s\S]*?\n\s*\3(?=\s|$)/g, "$1$3");
+}
+
+function readShown(runs: readonly Run[], exitCode: number | null, output: string): Shown {
+  const lines = readLines(output);
+  const printed = runs.flatMap((run) => (run.onlyPrints ? run.args.join(" ").split(/\\n|\n/) : []));
+  const said = new Set(printed.map((line) => line.trim()));
+  const own = lines.filter((line) => !said.has(line) && !/^[=\-#*─━═]{3,}$/.test(line));
+  const quotes = runs.some((run) => !run.isFilter && run.traces.output === "shown" && showsText(run));
+  return { runs, lines, own, section: own, text: output, quotes, exitCode, blames: () => true };
+}
+
+/** For each run the lines between what is printed before and after it: `a; echo ---; b`. */
+function splitByPrints(runs: readonly Run[], lines: readonly string[]): (readonly string[])[] {
+  const sections: (readonly string[])[] = runs.map(() => []);
+  let [from, first] = [0, 0];
+  const close = (to: number, until: number) => {
+    for (let at = first; at < until; at++) sections[at] = lines.slice(from, to);
+  };
+  runs.forEach((run, at) => {
+    const said = run.onlyPrints ? run.args.join(" ").trim() : "";
+    const found = said === "" ? -1 : lines.indexOf(said, from);
+    if (found < 0) return;
+    close(found, at);
+    [from, first] = [found + 1, at];
+  });
+  close(lines.length, runs.length);
+  return sections;
+}
+
+/** Programs that print files, pages or logs of others. */
+function showsText({ name, args }: Run): boolean {
+  if (name === "gh") return args.some((arg) => /^(?:view|list|api|diff|checks|status)$/.test(arg));
+  if (name === "git")
+    return /^(?:show|log|diff|blame|grep)$/.test(args.find((arg) => !arg.startsWith("-")) ?? "");
+  return showers.has(name);
+}
+
+const showers = wordSet(
+  "cat bat head tail sed awk grep egrep fgrep rg ag nl less more jq strings xxd curl wget docker kubectl journalctl tmux psql sqlite3",
+);
+
+function judgeRun(run: Run, shown: Shown): Verdict {
+  if (run.onlyPrints) return "ok";
+  const told = readTold(run, shown);
+  if (told === "failed" && (asks(run, 1) || isAnswerOf(run))) return hidesReason(run) ? "masked" : "ok";
+  if (told !== null) return told;
+  if (complainsHere(run, shown)) return isAnswerOf(run) || isProbe(run) ? "ok" : "failed";
+  if (printsUsage(run, shown)) return "failed";
+  if (run.isFilter && filters.has(run.name)) return "ok";
+  if (!run.isHidden) return judgeDecider(run, shown);
+  return run.isLook || run.traces.isCondition || asks(run, 1)
+    ? judgeLook(run, shown)
+    : judgeHidden(run, shown);
+}
+
+/** Programs that change a text on its way. */
+const filters = wordSet(
+  "grep egrep fgrep zgrep rg ag head tail sed awk sort uniq wc cut tr jq yq tee cat bat nl column less more fold rev tac paste comm xxd od strings base64 ts xargs fmt perl",
+);
+
+/** What the command itself prints about a part: its exit status, or words that follow only on success or failure. */
+function readTold({ traces }: Run, { lines, text }: Shown): Verdict | null {
+  const { toldExit, whenWorked, whenFailed } = traces;
+  const status = toldExit === null ? undefined : readStatus(toldExit.slice(toldExit.indexOf(":") + 1), text);
+  if (status !== undefined) return status === 0 ? "ok" : "failed";
+  if (whenFailed !== null && hasLine(lines, whenFailed)) return "failed";
+  if (whenWorked !== null && hasLine(lines, whenWorked)) return "ok";
+  // The words would be there if it had failed, unless something went through a filter.
+  return whenFailed !== null && traces.filters.length === 0 && text !== "" ? "ok" : null;
+}
+
+/** The number that follows these words in an output. */
+function readStatus(words: string, text: string): number | undefined {
+  const before = words.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const pattern = `${before === "" ? "^" : before}\\s*(\\d{1,3})\\b(?: *\\((?:want|expect\\w*):? *(\\d+)\\))?`;
+  const [, status, wanted] = [...text.matchAll(new RegExp(pattern, "gm"))].at(-1) ?? [];
+  return status === undefined ? undefined : Number(status) - Number(wanted ?? 0);
+}
+
+function hasLine(lines: readonly string[], words: string): boolean {
+  return lines.some((line) => line.includes(words));
+}
+
+/** A part that only looks, and something is done if there is nothing to see. */
+function isAnswerOf({ isLook, traces: { isForgiven, isCondition } }: Run): boolean {
+  return isLook && (isForgiven || isCondition);
+}
+
+/** `ls x 2>&1` asks whether it is there. */
+function isProbe(run: Run): boolean {
+  const { name, traces } = run;
+  const isAsked = /^(?:ls|stat|file|which|type)$/.test(name) || (name === "git" && asks(run, 1));
+  const isWhole = traces.filters.every((filter) => filter.name === "head" || filter.name === "tail");
+  return isAsked && traces.errors === "merged" && isWhole;
+}
+
+/** Whether a search that found nothing may not have searched at all. */
+function hidesReason({ name, traces }: Run): boolean {
+  return traces.errors === "lost" && /^(?:[efz]?grep|rg|ag|ack|find|fd)$/.test(name);
+}
+
+/** `cat: x: No such file or directory`, `rg: command not found`; of Git, `fatal: …`. */
+function complainsHere(run: Run, { lines, text, blames }: Shown): boolean {
+  if (run.args.includes("commit") && lines.some((line) => committed.test(line))) return false;
+  // A look at a file shows lines that begin as complaints do, further in or among others.
+  const isFlush = (line: string) =>
+    text.startsWith(line) || text.includes(`\n${line}`) || text.includes(`sh: ${line}`);
+  const heard = run.name === "git" && run.isLook ? [...lines.slice(0, 1), ...lines.slice(-1)] : lines;
+  return heard.some(
+    (line) =>
+      complainsUnderName(run, line) &&
+      !isPartial(run, line) &&
+      isFlush(line.slice(0, 200)) &&
+      blames(run, line),
+  );
+}
+
+function complainsUnderName({ name, written, args }: Run, line: string): boolean {
   if (line.startsWith(`${name}: `) || line.startsWith(`${written}: `))
-    return complains(line) || /\bno such\b/i.test(line);
+    return (
+      complains(line) ||
+      /\bno such\b|usage:|illegal|unrecogni|bad |invalid|not permitted|requires|unexpected/i.test(line)
+    );
+  if (name === "git" || args.includes("git"))
+    return gitComplaint.test(line) || (args.includes("commit") && nothingCommitted.test(line));
   const found = line.includes(name) ? findCause(line) : null;
   return found?.cause === "missing-program" && (found.about === name || found.about === written);
 }
 
-function endsBadly(output: string, lines: readonly string[]): boolean {
-  const [first, last] = [lines[0] ?? "", lines.at(-1) ?? ""];
-  if (fatalLine.test(first) || fatalLine.test(last) || badEnd.test(last)) return true;
-  if (exceptionLine.test(last) && /^Traceback \(most recent/m.test(output)) return true;
-  if (/^npm (?:ERR!|error) /m.test(output)) return true;
-  return lines.some((line) => failureCount.test(line)) || findFailedTests(lines).size > 0;
+const gitComplaint = /^(?:fatal|error): |^CONFLICT \(|^! \[(?:remote )?rejected\]|^Automatic merge failed/;
+
+const committed = /^\[\S+ (?:\(root-commit\) )?[0-9a-f]{7,}\] /;
+const nothingCommitted = /^(?:nothing to commit|no changes added to commit|nothing added to commit)/;
+
+/** A search goes on after a folder that it may not enter. */
+function isPartial({ name }: Run, line: string): boolean {
+  return /^(?:find|du|rg|grep|fd|ls|tree)$/.test(name) && /permission denied|not permitted/i.test(line);
 }
+
+/** A program that prints how it is called, and was not asked to, did nothing. */
+function printsUsage(run: Run, { own, section }: Shown): boolean {
+  if (run.isQuestion || run.isFilter || run.args.length === 0) return false;
+  if (usageError.test(own[0] ?? "")) return true;
+  if (/^(?:cat|sed|nl|rg|grep|git|gh|curl|head|tail)$/.test(run.name)) return false;
+  const at = section.findIndex((line) => /^usage:/i.test(line));
+  const named = new RegExp(`^(?:usage:)? *${run.name.replace(/[^\w-]/g, "\\$&")} `, "i");
+  const isOwn = section.some((line) => named.test(line));
+  return (
+    isOwn &&
+    (at === 0 ||
+      section.some((line) => /^(?:available |sub|examples|flags)*(?:commands|examples|flags):$/i.test(line)))
+  );
+}
+
+const usageError =
+  /^(?:error: )?(?:unknown|unrecogni[sz]ed|unexpected|invalid) (?:option|flag|argument|command|subcommand|shorthand flag)s?\b/i;
+
+/** A part whose exit code is the call's; without one, its output decides. */
+function judgeDecider(run: Run, shown: Shown): Verdict {
+  if (run.isLook) return "ok";
+  const { exitCode, own, text } = shown;
+  if (exitCode !== null) return leavesNoDoubt(run, shown) ? "failed" : "ok";
+  if (findsTrouble(run, shown)) return "failed";
+  return own.length === 0 && text.trim() === "" && !isQuiet(run) && !tellsSuccess(own) ? "masked" : "ok";
+}
+
+/** Whether an output says that nothing came of it though the exit code is 0, as of a wrapper that passes none on. */
+function leavesNoDoubt(run: Run, { quotes, own }: Shown): boolean {
+  if (quotes) return false;
+  return (
+    /^(?:error|fatal): /.test(own[0] ?? "") ||
+    [...own.slice(0, 3), ...own.slice(-3)].some((line) => noDoubt.test(line)) ||
+    (isChecker(run) && own.some((line) => failedCheck.test(line)))
+  );
+}
+
+const noDoubt = /^FAILED: |^husky - .*(?:failed|exited)|ELIFECYCLE|^error: script |^npm (?:ERR!|error) code/;
+const failedCheck =
+  /^No test files? found|^No tests? found|^(?:Tests?|Test Files|Test Suites):? +[1-9]\d* failed|^=+ .*\b[1-9]\d* failed|^[1-9]\d* failing|^test result: FAILED|^--- FAIL: |^Some errors were emitted/;
+
+/** Whether an output has the words of a failure of this run; a summary stands above what was logged on the way. */
+function findsTrouble(run: Run, { own, quotes }: Shown): boolean {
+  const lines = passFilters(run, own);
+  const isCheck = isChecker(run);
+  if (tellsFailure(quotes ? lines.filter((line) => certain.test(line)) : lines, isCheck)) return true;
+  if (quotes || (isCheck && tellsSummary(lines))) return false;
+  const [first, last] = [lines[0] ?? "", lines.at(-1) ?? ""];
+  if (
+    (!testing.test(run.head) && tellsError(lines)) ||
+    fatalLine.test(first) ||
+    fatalLine.test(last) ||
+    exceptionLine.test(last)
+  )
+    return true;
+  return lines.length <= 3 && soleComplaint.test(first);
+}
+
+/** Tests log the errors that they provoke. */
+const testing = /\b(?:tests?|vitest|jest|mocha|pytest|rspec|phpunit|coverage)\b/;
+
+/** Complaints that hardly any text shown by others begins a line with. */
+const certain =
+  /^(?:fatal: |npm (?:ERR!|error) |make(?:\[\d+\])?: \*\*\* |error: script |Test Files |Tests:? +\d|=+ .*(?:passed|failed))|ELIFECYCLE|error TS\d+: /;
 
 const fatalLine =
-  /^(?:fatal|error|panic)(?:\[\w+\])?: |^usage: |^make(?:\[\d+\])?: \*\*\* |^[\w./-]+: (?:fatal )?error: |\btimed out\b/i;
-const badEnd =
-  /^(?:FAIL(?:ED)?\b|Node\.js v\d|Segmentation fault|Killed$|Aborted\b|exit status [1-9]|command failed\b)/i;
-const exceptionLine = /^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit)(?::|$)/;
+  /^(?:fatal|error|panic)(?:\[\w+\])?: |^usage: |^make(?:\[\d+\])?: \*\*\* |^[\w./-]+: (?:fatal )?error: |\btimed out\b|^time(?:d )?out\b|^exit status [1-9]|^command failed\b/i;
+const exceptionLine = /^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit)(?: \[\w+\])?(?::|$)/;
 
-/** The error of a failed call: its most telling line, the cause, and the name it complains about. */
-export interface CallError {
-  /** The line without what is used once: the same failure has it again. */
-  readonly signature: string;
-  readonly line: string;
-  readonly cause: Cause;
-  readonly about: string | null;
+/** How a program that has nothing else to say begins to say that it could not do it. */
+const soleComplaint =
+  /^(?:\W{0,3}(?:error\b|failed to |cannot |can't |could not |couldn't |unable to |invalid |unknown |not logged in|not found|permission denied|access denied|.{0,40}\bblocked\b|.{3,60}: (?:not found|no such|permission denied)))/i;
+
+/** The lines that the searches which a run's output goes through let pass. */
+function passFilters({ traces }: Run, lines: readonly string[]): readonly string[] {
+  return traces.filters.reduce((kept, filter) => {
+    const sought = readSought(filter);
+    return sought === null ? kept : kept.filter((line) => sought.test(line) || sought.test(` ${line}`));
+  }, lines);
 }
 
-/** Reads the output of a call that failed. */
-export function readError(output: string, exitCode: number | null): CallError {
-  const { said, ...found } = findTellingError(output, exitCode);
-  return { ...found, signature: makeSignature(said ?? stripReporter(found.line)) };
-}
-
-/** `said` is what the line says, where that is not all of it. */
-type Unsigned = Omit<CallError, "signature"> & { readonly said?: string };
-
-function findTellingError(output: string, exitCode: number | null): Unsigned {
-  const all = readErrorLines(output);
-  // That something failed is known; a line that says no more speaks only where none says why.
-  const hollow = new Set(all.filter(isHollow));
-  const saying = all.filter((line) => !hollow.has(line));
-  const failing = findFailedTests(all);
-  // Where no test ran, what kept them from running is the trouble.
-  const noneRan = failing.size === 0 && all.some((line) => ranNone.test(line));
-  const best = findSurestCause(saying, noneRan) ?? findSurestCause([...hollow], noneRan);
-  const telling = best !== null && !isHollow(best.line) ? best.line : findFirstError(saying);
-  const line = telling ?? best?.line ?? all.find((each) => complains(each)) ?? all[0] ?? "no reason given";
-  if (exitCode !== null && stopped.has(exitCode)) return { line, cause: "timeout", about: null };
-  // That a build failed is no cause where another line says why.
-  if (best === null || (best.cause === "code" && isHollow(best.line) && line !== best.line))
-    return reportUnexplained(line, all, exitCode);
-  const found = { ...best, line };
-  switch (best.cause) {
-    case "denied":
-      return { ...found, ...readRefusal(output) };
-    case "failing-test":
-      return { ...found, ...nameFewTests(failing, all) };
-    case "lint":
-    case "code":
-      return { ...found, ...findFaultInCode(output, all) };
-    case "shell-dialect":
-      return { ...found, said: withoutOperands(line) };
-    case "wrong-place":
-      // Where one stands is what is wrong, whatever the place is called.
-      return { ...found, said: line.replace(folder, "…") };
-    default:
-      return { ...found, line: joinContinuation(line, all) };
+/** The pattern of a search that shows the lines it finds. */
+function readSought({ name, args }: Run): RegExp | null {
+  const pattern = findPattern(args);
+  if (!searches.has(name) || pattern === undefined || args.some((arg) => /^-\w*[vc]/.test(arg))) return null;
+  try {
+    const source = pattern.replace(/\\\|/g, "|").replace(/\[\[:space:\]\]/g, "\\s");
+    return new RegExp(source, args.some((arg) => /^-\w*i/.test(arg)) ? "i" : "");
+  } catch {
+    return null;
   }
 }
 
-/** The line whose cause ranks highest; the first of equals. */
-function findSurestCause(lines: readonly string[], noneRan: boolean): Unsigned | null {
-  let best: Unsigned | null = null;
-  for (const line of lines) {
-    const found = findCause(line);
-    if (found === null) continue;
-    const better = best === null || rankCause(found.cause, noneRan) > rankCause(best.cause, noneRan);
-    // Of many failed tests the count says most.
-    const sums = best?.cause === found.cause && failureCount.test(line) && !failureCount.test(best.line);
-    if (better || sums) best = { line, ...found };
-  }
-  return best;
+function findPattern(args: readonly string[]): string | undefined {
+  return args.find((arg, at) => !arg.startsWith("-") && !/^-[ABCmgt]$|^--\w+-?\w*$/.test(args[at - 1] ?? ""));
 }
 
-function rankCause(cause: Cause, noneRan: boolean): number {
-  return noneRan && cause === "failing-test" ? 0 : causeRanks[cause];
+/** A hidden look shows what it should, or nothing at all. */
+function judgeLook(run: Run, { text, section, own }: Shown): Verdict {
+  const { traces } = run;
+  if (traces.isCondition) return "ok";
+  if (hidesReason(run)) return section.length > 0 ? "ok" : "masked";
+  if (traces.isForgiven || text.trim() !== "") return "ok";
+  return (traces.errors === "lost" || traces.output === "lost") && own.length === 0 ? "masked" : "ok";
 }
 
-function reportUnexplained(line: string, all: readonly string[], exitCode: number | null): Unsigned {
-  const cause = exitCode === 127 ? "missing-program" : "other";
-  const found: Unsigned = { line: joinContinuation(line, all), cause, about: null };
-  // Of many lines none of which complains, any may be the reason.
-  return all.length > 1 && !complains(line) ? { ...found, said: "no reason given" } : found;
+/** A part that does something, and whose exit code nobody saw. */
+function judgeHidden(run: Run, shown: Shown): Verdict {
+  const { traces } = run;
+  if (traces.inBackground) return isQuiet(run) ? "ok" : "masked";
+  if (findsTrouble(run, shown)) return "failed";
+  if (isChecker(run)) return judgeChecker(run, shown);
+  // What may fail unseen before something else is done does not matter.
+  if (traces.isForgiven && traces.errors === "lost" && shown.runs.filter(doesSomething).at(-1) !== run)
+    return "ok";
+  if (isQuiet(run)) return traces.errors === "lost" && !cleaners.has(run.name) ? "masked" : "ok";
+  if (traces.output === "lost" && traces.errors !== "shown") return "masked";
+  return judgePrinted(run, shown);
 }
 
-/** A denial repeats the whole command, which the lesson shows anyway. */
-function readRefusal(output: string): Pick<Unsigned, "line" | "said"> | null {
-  const tool = /^Permission to use (\w+) with command/.exec(output)?.[1];
-  if (tool === undefined) return null;
-  const line = `Permission to use ${tool} has been denied`;
-  return { line, said: `${line}${listFiles(output)}` };
+/** A part that complains where it fails: what it printed instead speaks for it. */
+function judgePrinted(run: Run, { own, section, runs }: Shown): Verdict {
+  const { traces } = run;
+  if (tellsSuccess(section)) return "ok";
+  const isSearched = traces.filters.some(({ name }) => searches.has(name));
+  if (own.length === 0) return traces.errors === "shown" && isSearched ? "ok" : "masked";
+  if (seesErrors(run) === "none") return runs.filter(doesSomething).length === 1 ? "ok" : "masked";
+  return section.slice(0, 3).some((line) => soleComplaint.test(line)) ? "masked" : "ok";
 }
 
-/** The files that a refused command speaks of: they are what is denied, whatever should be done with them. */
-function listFiles(refusedCall: string): string {
-  const files = refusedCall
-    .slice(0, 1_000)
-    .match(/(?<=[\s/'"=])[\w@-]{0,80}(?:\.[A-Za-z]\w{0,9}){1,3}(?=[\s'";|&)]|$)/g);
-  return files === null ? "" : `: ${[...new Set(files)].sort().slice(0, 4).join(", ")}`;
+function doesSomething(run: Run): boolean {
+  return !run.isLook && !run.onlyPrints && !run.isFilter;
 }
 
-const folder = /(?<![\w.])(?:[A-Za-z]:|~)?(?:[\\/][\w.@+~-]+)+[\\/]?/g;
-const ranNone = /suite failed to run|during collection|^Tests:? +(?:0 total|no tests)\b/i;
-
-/** The first line that complains, before it those that name what is wrong or say that this is the error. */
-function findFirstError(lines: readonly string[]): string | undefined {
-  const complaining = lines.filter((line) => complains(line)).map((line) => joinContinuation(line, lines));
-  const plain = complaining.filter((line) => !/^["'{}[\]]/.test(line));
-  const line =
-    plain.find((each) => labelled.test(each) && names.test(each)) ??
-    plain.find((each) => labelled.test(each) || names.test(each)) ??
-    complaining[0];
-  // A title is common to many troubles; what stands below it is of this one.
-  if (line === undefined || !isTitle(line)) return line;
-  const rest = lines.slice(lines.indexOf(line) + 1);
-  const below = rest.find((each) => complains(each)) ?? rest.find((each) => names.test(each));
-  return below === undefined ? line : `${line}: ${below}`.slice(0, 300);
+/** Whether a program says nothing unless it fails. */
+function isQuiet(run: Run): boolean {
+  return quiet.has(run.name) || quietVerbs.test(run.head);
 }
 
-function isTitle(line: string): boolean {
-  if (/\b(?:failed|exceeded)\.?$/i.test(line)) return true;
-  return !names.test(line) && !/[_\d]/.test(line) && line.split(" ").length < 5;
-}
-
-const labelled = /^(?:[\w.]*(?:error|exception)|fatal|ERR_\w+)\b/i;
-const names = /["'`‘“][^"'`’”]{2,}["'`’”]|\w@["^~]?\d|\w==\d|\w\/\w/;
-
-/** Ended by a signal or a time limit. */
-const stopped = new Set([124, 130, 137, 143, 144]);
-
-type CodeFault = Required<Pick<Unsigned, "line" | "about" | "said">>;
-
-/** The fault and the files it is in; the same words about another file are another fault. */
-function findFaultInCode(output: string, lines: readonly string[]): CodeFault | null {
-  const raised = findUncaught(output, lines);
-  if (raised !== null) return raised;
-  const faults = lines.flatMap((line, at) => locateFault(line, lines, at) ?? []);
-  const [first] = faults;
-  if (first === undefined) return null;
-  const files = [...new Set(faults.map(({ file }) => makeSignature(file)))].sort();
-  const about = files.length > mostNamedTests ? null : files.join(", ");
-  return { line: first.line, about, said: `${first.file}: ${first.message}` };
-}
-
-/** An uncaught error: its last line, and the innermost file that is no library. */
-function findUncaught(output: string, lines: readonly string[]): CodeFault | null {
-  const frames = [...output.slice(-mostRead).matchAll(/File "([^"<]{1,300})", line \d+/g)];
-  // Node says where in a line above the code.
-  const place = lines.findLast((each) => /^\S*[/\\]\S+\.\w{1,5}(?::\d+){1,2}$/.test(each));
-  const raised = /^(?:E +)?(?:[\w.]+(?:Error|Exception|Exit|Warning)\b|Type error:)/;
-  const line = lines.findLast((each) => raised.test(each));
-  if (line === undefined || (frames.length === 0 && place === undefined)) return null;
-  const own = frames.findLast(([, each = ""]) => !/(?:site|dist)-packages|\/lib\/python/.test(each));
-  const file = own?.[1] ?? place?.replace(/(?::\d+)+$/, "");
-  return { line, about: file === undefined ? null : makeSignature(file), said: stripReporter(line) };
-}
-
-/** Reads a line that names a position in a file, in any tool's format. */
-function locateFault(line: string, lines: readonly string[], at: number) {
-  const found = (file: string | undefined, message: string | undefined) =>
-    file === undefined || message === undefined ? null : { file, message, line };
-  const [, file, message] = faultLine.exec(joinContinuation(line, lines)) ?? [];
-  if (file !== undefined) return found(file, message);
-  const [, unformatted, rule = "format"] = formatterLine.exec(line) ?? linterLine.exec(line) ?? [];
-  if (unformatted !== undefined) return found(unformatted, rule);
-  // ESLint names the file above what it finds there, rustc below.
-  const [, listed] = /^\d+:\d+ +error +(.+)$/.exec(line) ?? [];
-  if (listed !== undefined) {
-    const above = lines.slice(0, at).findLast((each) => /^\S*[/\\]\S*\.\w{1,5}$/.test(each));
-    return found(above, listed);
-  }
-  const [, coded] = /^error(?:\[E\d+\])?: (.+)$/.exec(line) ?? [];
-  return found(/^--> ([^\s:]+):\d+/.exec(lines[at + 1] ?? "")?.[1], coded);
-}
-
-const faultLine =
-  /^(?:thread '[^']{1,80}' panicked at |[a-z]{2,12}:|\[ERROR\] )?((?:[A-Za-z]:)?[^\s:(]{1,200}\.\w{1,5})(?:(?::\d+(?::\d+)?|\(\d+,\d+\))(?:: | - )|:\[\d+,\d+\] )(?:fatal )?(?:(?:error|ERROR):? +)?(.+)$/;
-
-const formatterLine = /^(?:would reformat:?|\[(?:warn|error)\]) (\S{1,200}\.\w{1,5})$/i;
-const linterLine = /^(?:at )?(\S{1,200}\.\w{1,5})(?::\d+:\d+)? (format|lint\/\S+|assist\/\S+)\b/;
-
-/** The lines of an output that may say what went wrong, each once and without colours and the agent's own frame. */
-function readErrorLines(output: string): string[] {
-  const tail = output.length > mostRead ? output.slice(-mostRead) : "";
-  const lines = new Set<string>();
-  const logged = new Set<string>();
-  for (const raw of `${output.slice(0, mostRead)}\n${tail}`.split("\n")) {
-    const line = clean(raw);
-    const kept = line.length > 300 ? `${line.slice(0, 299)}…` : line;
-    if (line !== "" && !frame.test(line)) lines.add(kept);
-    else if (stamp.test(line)) logged.add(kept.replace(stamp, ""));
-  }
-  // A log tells what went by; it is asked where nothing else was said.
-  return lines.size > 0 ? [...lines] : [...logged];
-}
-
-const stamp = /^\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z| UTC)?\]?\s*/;
-const mostRead = 6_000;
-
-function clean(raw: string): string {
-  const line = raw.length > 600 ? raw.slice(0, 600) : raw;
-  const plain = line.includes("[") ? line.replace(colours, "") : line;
-  const said = plain.includes("<") ? plain.replace(/<\/?tool_use_error>/g, "") : plain;
-  // The shell that complains is not what the complaint is about.
-  return (
-    said
-      .trim()
-      .replace(/^[│┃╷╵║|]+\s*/, "")
-      // Docker's builder counts its steps and seconds.
-      .replace(/^(?:#\d+ (?:\d+\.\d+ )?|\d+\.\d{3} )/, "")
-      .replace(/^npm (?:error|ERR!) +/, "")
-      .replace(/^(?:\(eval\):\d+: |(?:\/\S{1,40}\/|-)?(?:ba|z|da)?sh:(?: line \d+:| ?\d+:)? )/, "")
-  );
-}
-
-const colours = /\u001b?\[\d{1,3}(?:;\d{1,3})*m|\u001b\[[\d;?]{0,12}[A-Za-ln-z]/g;
-
-/** Echoes of the command, warnings of the package manager and stack frames. */
-const frame =
-  /^(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\d+ \| |Exit code \d+$|(?:npm|lerna) (?:warn|notice|info)\b|[EWIF]\d{4} \d\d:\d\d:|% Total\b|(?:DETAIL|HINT): |(?:PASS|✓|✔) |[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
-
-/** Whether a text has the words of a complaint. */
-export function complains(text: string): boolean {
-  return hasAny(text, complaints) && complaint.test(text);
-}
-
-/** Whether a text has one of several signs: cheaper than a pattern that takes long to prepare. */
-function hasAny(text: string, signs: readonly string[]): boolean {
-  const plain = text.toLowerCase();
-  return signs.some((sign) => plain.includes(sign));
-}
-
-/** Every complaint has one of these. */
-const complaints =
-  "error|fatal|failed|failure|denied|cannot|can't|could|can only|not found|no |refused|invalid|unknown|missing|unable|unsupported| not|please run|abort|problem|exception".split(
-    "|",
-  );
-
-const complaint =
-  /\b(?:error|errors|fatal|failed|failure|denied|cannot|can't|could not|couldn't|can only|not found|no \w+ (?:found|available)|refused|invalid|unknown|missing|unable|unsupported|(?:did|is|are|was|were|has|does|do) not|please run|abort(?:ed|ing)?|problem)\b|[a-z](?:Error|Exception)\b/i;
-
-/** Whether a line says no more than that something failed. */
-export function isHollow(line: string): boolean {
-  if (/^(?:FAIL(?:ED)?\b|ERROR(?: \S+)?$)/.test(line)) return true;
-  if ((/^at /i.test(line) || hasAny(line, hollowSigns)) && hollow.test(line)) return true;
-  return hasAny(line, ["status", "code"]) && onlyStatus.test(line);
-}
-
-/** Every line that `hollow` matches has one of these, or begins with "at". */
-const hollowSigns =
-  "fail|wrong|traceback|code |errno|path |syscall|command|log|lifecycle|compil|make|[error]|process|complete|husky|found |problem|timed out|status|denied|script|style issues".split(
-    "|",
-  );
-
-const hollow = new RegExp(
-  [
-    "FAILURE: Build failed|BUILD FAILED|\\* What went wrong|Failed to update packages|Traceback \\(most",
-    "code (?:E\\w+|\\d+|N)$|errno \\S+$|path [/\\w…]\\S*$|syscall \\w+$|command (?:failed|sh|git|cmd)\\b|A complete log|Lifecycle script|Test failed\\b",
-    "(?:error: )?failed to run custom build command|Execution failed for task|warning: build failed|make(?:\\[(?:\\d+|N)\\])?: \\*\\*\\* \\[|(?:error: )?(?:build failed|could not compile\\b)|> Task .{1,80} FAILED",
-    "\\[ERROR\\] (?:Failed to execute goal (?!on project)|To see|Re-run|For more)|(?:\\[ERROR\\] )?COMPILATION ERROR|Error: Process completed|(?:error )?Command failed\\b",
-    "(?:ELIFECYCLE|ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL)\\b|.{0,40}did not complete successfully|(?:ERROR: )?failed to solve: process",
-    "(?:error: )?process .{1,200} did not complete|husky - |(?:error: )?failed to push some refs|Found (?:\\d+|N) errors?|✖ (?:\\d+|N) problems?",
-    "(?:the )?(?:command|operation|process|request) timed out\\b|Request failed with status|Background command .{0,200} (?:failed|exited)\\b",
-    "Permission to use \\w+ has been denied$|at .{1,200}:(?:\\d+|N)\\)",
-    '(?:error: )?script "[^"]*" exited|bundler: failed to load command|\\[(?:warn|error)\\] Code style issues|(?:error: )?test failed, to rerun',
-  ]
-    .map((each) => `^(?:${each})`)
-    .join("|"),
-  "i",
+const quiet = wordSet(
+  "rm mkdir cp mv touch chmod chown ln kill pkill killall unset tee rmdir trap read umask shopt alias disown cat sed perl cd",
 );
+/** Programs that have nothing to do where what they should remove is not there. */
+const cleaners = wordSet("rm rmdir kill pkill killall mkdir");
+const quietVerbs =
+  /^git (?:add|fetch|checkout|switch|branch|tag|config|rm|mv|reset|worktree|remote|push|stash|restore)$/;
 
-/** That a program ended badly, and with which number. */
-const onlyStatus =
-  /\b(?:fail(?:ed|ure)|exited|returned|exit successfully)\b.{0,24}\b(?:status|code)\b:? ?\(?-?(?:\d+|N)\)?\.?$/i;
+// --- Checks ---
 
-/** A line that only announces what the next one says, together with that. */
-function joinContinuation(line: string, all: readonly string[]): string {
-  const next = line.endsWith(":") ? all[all.indexOf(line) + 1] : undefined;
-  return next === undefined ? line : `${line} ${next}`.slice(0, 300);
+/** Whether a run is a check: tests, types, lint, a build. Its silence says little, its summary all. */
+function isChecker(run: Run): boolean {
+  const words = run.args.slice(0, 4).filter((arg) => !/\s/.test(arg));
+  return !/^(?:git|gh|cp|mv|rm)$/.test(run.name) && checker.test([run.name, ...words].join(" "));
 }
 
-/** The message without the programs that passed it on: `psql: error: … failed: FATAL: role "x" does not exist`. */
-function stripReporter(line: string): string {
-  const labels = [...line.matchAll(label)];
-  const at = labels.findLast(({ index }) => index > 0);
-  const said = at === undefined ? line : line.slice(at.index + at[0].length);
-  return said.replace(afterthought, "");
-}
+const checker =
+  /(?:^|[\s/:])(?:tests?|test:\S+|vitest|jest|mocha|ava|pytest|unittest|tox|nox|rspec|phpunit|pest|ctest|playwright|cypress|tsc|vue-tsc|type-?check|types|pyright|mypy|lint\S*|eslint|oxlint|oxfmt|biome|ruff|flake8|pylint|black|isort|clippy|golangci-lint|staticcheck|rubocop|stylelint|shellcheck|prettier|fmt|format|check|analyze|vet|build|compile|bundle|mvn|mvnw|gradle|gradlew|make|cmake|ninja|cargo|dotnet|swift|xcodebuild|turbo|nx|verify|validate|ci|tsup|webpack|rollup|esbuild|py_compile|coverage|cov)(?=$|[\s:])/;
 
-const label = /(?<![\w-])(?:fatal|error): +(?=\S*[A-Za-z]{2}\S* +\S*[A-Za-z])/gi;
-const afterthought = /[\s.(]*(?:\bdid you mean\b.*|\.\s+Stop\.)$/i;
-
-// --- Failed tests ---
-
-/** The tests that an output names as failed, each with the line that does. */
-function findFailedTests(lines: readonly string[]): ReadonlyMap<string, string> {
-  for (const find of testRunners) {
-    const found = new Map<string, string>();
-    lines.forEach((line, at) => {
-      const name = find(line, lines, at);
-      if (name !== null && !found.has(name)) found.set(name, line.includes(name) ? line : name);
-    });
-    // Go names `TestTotal` beside `TestTotal/empty`, which is the one that failed.
-    for (const name of found.keys())
-      if ([...found.keys()].some((other) => other.startsWith(`${name}/`))) found.delete(name);
-    if (found.size > 0) return found;
+function judgeChecker(run: Run, { section: own, text }: Shown): Verdict {
+  if (run.traces.output === "lost") return "masked";
+  if (countsErrors(run)) {
+    const count = /^\s*(\d+)\s*$/m.exec(text)?.[1] ?? "0";
+    return count === "0" ? "masked" : "failed";
   }
-  return new Map();
+  if (text.includes("<persisted-output>")) return "masked";
+  const lines = passFilters(run, own);
+  // Of several summaries a filter may have left out the one that matters.
+  const isPicked = run.traces.filters.some(({ name }) => searches.has(name));
+  if (tellsSummary(lines))
+    return isPicked && lines.filter((line) => /^Test (?:Suites|Files)/.test(line)).length > 1
+      ? "masked"
+      : "ok";
+  if (lines.length > 0 && lines.every((line) => /\bwarning\b/i.test(line))) return "ok";
+  if (picksErrors(run) && lines.some((line) => errorPattern.test(line) && !/✓|✔|\bPASS\b|\|/.test(line)))
+    return "failed";
+  const isSilent = lines.every((line) => /^[>$] /.test(line));
+  const isSeen = seesErrors(run) !== "some" && seesErrors(run) !== "none";
+  return isSilent && isSeen && silent.test([run.name, ...run.args].join(" ")) ? "ok" : "masked";
 }
 
-/** A few failed tests by their names; null where they are so many that the names say little. */
-function nameFewTests(
-  failing: ReadonlyMap<string, string>,
-  lines: readonly string[],
-): { readonly line: string; readonly about: string } | null {
-  const [first] = failing.values();
-  const count = Math.max(failing.size, ...lines.map((line) => Number(failureCount.exec(line)?.[1] ?? 0)));
-  if (first === undefined || count > mostNamedTests) return null;
-  return { line: first, about: [...failing.keys()].sort().join(", ") };
+/** Checkers that print nothing when all is well. */
+const silent =
+  /\b(?:tsc|vue-tsc|eslint|go build|go vet|gofmt|py_compile|shellcheck|flake8|stylelint|typecheck|type-check|node --check)\b/;
+
+const errorPattern = /error|fail|✗|✘|TS\d|FAIL/i;
+
+/** `tsc | grep -c error` */
+function countsErrors({ traces: { filters: through } }: Run): boolean {
+  const last = through.at(-1);
+  const isCount =
+    last?.name === "wc" || (searches.has(last?.name ?? "") && last?.args.some((arg) => /^-\w*c/.test(arg)));
+  const isError = ({ name, args }: Run) =>
+    searches.has(name) && args.some((arg) => errorPattern.test(arg) && !/warn|info/i.test(arg));
+  return isCount === true && through.some(isError);
 }
 
-const failureCount = /^\W*(?:tests?:? +)?([1-9]\d*) (?:tests? )?fail(?:ed|ing|ures?)?\b/i;
-
-/** More failures than these are no trouble with a test, but with what they test. */
-const mostNamedTests = 3;
-
-type FindTestName = (line: string, lines: readonly string[], at: number) => string | null;
-
-/** How test runners name what failed; the first that finds something is the one that ran. */
-const testRunners: readonly FindTestName[] = [
-  matchLine(/^FAILED (\S+?::.{1,200}?)(?: - .*)?$/),
-  matchLine(/^--- FAIL: (\S+)/),
-  matchLine(/^test (\S+)(?: - .{1,80})? \.\.\. FAILED$/),
-  matchLine(/^FAIL +(\S+ > .{1,200})$/),
-  matchLine(/^● (?!Test suite failed|Console|Cannot log)(.{1,200})$/),
-  matchLine(/^\(fail\) (.{1,200})$/),
-  matchLine(/^(?:\d+\) )?(\[[\w -]+\] › .{1,200})$/),
-  findMochaTitle,
-  matchLine(/^(?:FAIL|ERROR): (\w+ \([\w.]+\))/),
-  matchLine(/^rspec (\S+ # .{1,200})$/),
-  matchLine(/^(\w[\w.$]* > .{1,200}) FAILED$/),
-  matchLine(/^(?:\[ERROR\] )?([\w.$()[\]]+) +(?:--? )?Time elapsed:.*<<< (?:FAILURE|ERROR)!/),
-  matchLine(/^not ok \d+ -? ?(.{1,200})$/),
-  matchLine(/^[✕✗✘×] +(?!\d+ |\[ERROR|.* --\w)(.{1,200})$/),
-];
-
-function matchLine(pattern: RegExp): FindTestName {
-  return (line) => {
-    const name = pattern.exec(line)?.[1];
-    return name === undefined ? null : withoutMoment(name);
-  };
+/** `tsc | grep error` */
+function picksErrors({ traces: { filters: through } }: Run): boolean {
+  return through.some(({ name, args }) => {
+    const pattern = findPattern(args) ?? "";
+    const isOther =
+      /pass|success|ok\b|Tests|summary|warn|✓/i.test(pattern) || args.some((arg) => /^-\w*v/.test(arg));
+    return searches.has(name) && errorPattern.test(pattern) && !isOther;
+  });
 }
 
-/** A test's name without how long it took and the line where it stands. */
-function withoutMoment(name: string): string {
-  return name
-    .replace(/[\s─]+$/, "")
-    .replace(/\s*[([][\d.]+ ?m?s[)\]]$/, "")
-    .replace(/(\.\w{1,5}):\d+(?::\d+)?/, "$1");
-}
-
-/** `1) cart`, and below it `rounds to cents:`. */
-function findMochaTitle(line: string, lines: readonly string[], at: number): string | null {
-  if (!/:$/.test(line) || !lines.some((each) => /^\d+ failing$/.test(each))) return null;
-  for (let start = at; start >= 0 && start > at - 4; start--) {
-    const first = /^\d+\) (.+)$/.exec(lines[start] as string)?.[1];
-    if (first !== undefined) return [first, ...lines.slice(start + 1, at + 1)].join(" ").slice(0, -1);
+/** How much of a program's errors the output shows. */
+function seesErrors({ traces }: Run): "all" | "end" | "start" | "some" | "none" {
+  if (traces.errors === "lost") return "none";
+  let seen: "all" | "end" | "start" = "all";
+  for (const { name, args } of traces.filters) {
+    if (name === "tail") seen = "end";
+    else if (name === "head") seen = "start";
+    else if (!passesErrors(name, args)) return traces.errors === "shown" ? "all" : "some";
   }
-  return null;
+  return seen;
 }
+
+function passesErrors(name: string, args: readonly string[]): boolean {
+  if (name === "sed") return !args.includes("-n");
+  if (searches.has(name))
+    return (
+      args.some((arg) => /^-\w*v/.test(arg)) && /^\W*(?:warn|info|note|debug)/i.test(findPattern(args) ?? "")
+    );
+  return wholes.has(name);
+}
+
+/** Filters that pass everything on. */
+const wholes = wordSet("cat tee sort tr nl ts uniq column fold less more");

@@ -1,11 +1,16 @@
 import type { JsonObject } from "../base/index.ts";
 import type { CallDifference, CallUse, Cause, Event, Remedy, Symptom } from "../records/index.ts";
-import { measureSimilarity } from "../text/index.ts";
+import { baseName, measureSimilarity, wordSet } from "../text/index.ts";
+import { canFixLayout, findQuirk, findSubstituted, isLayoutRule, readCallError } from "./call-error.ts";
 import { findFileNames, parseCommand } from "./command.ts";
+import { classifyRun } from "./command-form.ts";
 import { causeGroups } from "./error-line.ts";
-import { answersNo, type CallError, isCut, readError } from "./outcome.ts";
+import type { CallError } from "./error-text.ts";
+import { isCut } from "./exit.ts";
+import { findFailedRun } from "./failed-run.ts";
+import { findDropped } from "./proof.ts";
 import { compareRuns, findMainRun, type Run } from "./run.ts";
-import { describeSymptom, findFailedRun } from "./symptom.ts";
+import { describeSymptom } from "./symptom.ts";
 
 /** A call that failed in a way that may teach something. */
 class Failure {
@@ -60,7 +65,10 @@ export class Recovery extends Failure {
     if (remedy === "step") return stepRun?.use() ?? null;
     // The words of the call are as they were, or are the trouble.
     if (remedy === "none" || remedy === "elevation" || remedy === "directory" || remedy === null) return null;
-    return workedRun === null || causeGroups.wording.has(error.cause) ? null : workedRun.use(run);
+    if (workedRun === null || causeGroups.wording.has(error.cause)) return null;
+    const call = workedRun.use(run);
+    // Where a word had to go, what came along with the next try is not what helped.
+    return findDropped(this) === null ? call : call.filter((part) => run?.use().includes(part));
   }
 
   /** The agent finds that the failure is not of its making, and goes around it instead of editing until it is quiet. */
@@ -81,6 +89,12 @@ export class Recovery extends Failure {
   private get isAboutTests(): boolean {
     if (this.run === null || this.error.cause === "lint") return false;
     return /test|jest|mocha|spec|tox|rspec/i.test(this.run.head) || this.error.cause === "failing-test";
+  }
+
+  /** Layout that a tool of the same language put right. */
+  get isRepaired(): boolean {
+    const { stepRun, error } = this;
+    return stepRun !== null && isLayoutRule(error.about) && fixesLayout(stepRun, error.about);
   }
 
   /** A hook of the repository refused a commit or a push: what it runs is a fact about the project. */
@@ -130,6 +144,7 @@ export function callText({ command, input }: Event): string {
 export class CallReader {
   private readonly parsed = new Map<Event, readonly Run[]>();
   private readonly errors = new Map<Event, CallError>();
+  private readonly found = new Map<readonly Event[], readonly Recovery[]>();
 
   /** The programs that a call starts. */
   runs(event: Event): readonly Run[] {
@@ -139,12 +154,14 @@ export class CallReader {
   }
 
   error(event: Event): CallError {
-    return remember(this.errors, event, ({ text, exitCode }) => readError(text, exitCode));
+    return remember(this.errors, event, ({ command, text, exitCode, files }) =>
+      readCallError(command, text, exitCode, files),
+    );
   }
 
-  /** Whether a call worked: its outcome says so, and its output does not say otherwise. */
+  /** Whether a call worked; of a masked one nobody can tell. */
   hasWorked(event: Event): boolean {
-    return event.outcome === "ok" && this.hiddenError(event) === null;
+    return event.outcome === "ok";
   }
 
   /** Every call that failed in a way that may teach something. */
@@ -153,26 +170,34 @@ export class CallReader {
   }
 
   /** Those failures with how each of them ended. */
-  recoveries(events: readonly Event[]): Recovery[] {
+  recoveries(events: readonly Event[]): readonly Recovery[] {
+    const known = this.found.get(events) ?? this.findRecoveries(events);
+    this.found.set(events, known);
+    return known;
+  }
+
+  private findRecoveries(events: readonly Event[]): Recovery[] {
     return events.flatMap((failed, at) => {
       const failure = this.readFailure(failed);
-      return failure === null ? [] : findRecovery(failure, events, at, this);
+      if (failure === null) return [];
+      return new RecoverySearch(failure, findReaction(events, at), this).run(events.slice(at + 1));
     });
   }
 
   private readFailure(failed: Event): Failure | null {
     const error = this.failureError(failed);
-    return error && new Failure({ failed, error, run: findFailedRun(this.runs(failed), error) });
+    return error && new Failure({ failed, error, run: findFailedRun(this.runs(failed), error, failed.text) });
   }
 
   /** The calls of a session, each kind once. */
   uses(events: readonly Event[]): CallUse[] {
     const uses = new Map<string, { -readonly [Key in keyof CallUse]: CallUse[Key] }>();
+    const inVain = this.findTriedInVain(events);
     for (const event of events) {
       const { at } = event;
-      const outcome = this.hasWorked(event) ? "ok" : event.outcome === "ok" ? "failed" : event.outcome;
-      if (event.command === null || (outcome !== "ok" && outcome !== "failed")) continue;
+      if (event.command === null || (event.outcome !== "ok" && event.outcome !== "failed")) continue;
       for (const run of this.runs(event)) {
+        const outcome = inVain.has(run) ? "failed" : event.outcome;
         const [head, ...rest] = run.use();
         const parts = [...new Set(rest)].sort();
         const key = [head, ...parts].join(" ");
@@ -184,36 +209,34 @@ export class CallReader {
     return [...uses.values()];
   }
 
+  /** Steps that were taken against a failure which then came again: the advice to take them failed. */
+  private findTriedInVain(events: readonly Event[]): Set<Run> {
+    const tried = this.recoveries(events).flatMap((recovery) => {
+      const { failed, again, said } = recovery;
+      const from = events.indexOf(failed);
+      const until = events.indexOf(again.at(-1) ?? failed);
+      const steps = events
+        .slice(from + 1, Math.max(from + 1, until))
+        .filter(({ outcome }) => outcome === "ok");
+      return steps.map((event) => findStep(event, recovery, said, this));
+    });
+    return new Set(tried.flatMap((run) => run ?? []));
+  }
+
   /** The error of a call; null when it worked, only answered no, or failed for a reason that teaches nothing. */
   private failureError(event: Event): CallError | null {
-    const { command, exitCode, text, outcome } = event;
+    const { outcome } = event;
     if (event.kind !== "call") return null;
-    if (outcome === "ok") return this.hiddenError(event);
     if (outcome !== "failed" && outcome !== "rejected") return null;
     const error = this.error(event);
-    if (error.cause === "tool-misuse") return null;
     if (error.cause === "denied") return error;
-    if (outcome === "rejected" || fileTool.test(event.tool ?? "")) return null;
-    return command !== null && exitCode !== null && answersNo(command, exitCode, text) ? null : error;
-  }
-
-  /** A failure that a pipe or a later command hides behind exit 0. Only words that leave no doubt count, and little else said. */
-  private hiddenError(event: Event): CallError | null {
-    if (event.command === null || event.text.length > hiddenChars || !mayComplain.test(event.text))
-      return null;
-    const runs = this.runs(event);
-    if (!runs.some(({ isHidden }) => isHidden)) return null;
-    const error = this.error(event);
-    const { cause, about } = error;
-    if (!causeGroups.beforeWork.has(cause) || about === null) return null;
-    const isAbout = (run: Run) => run.name === about || (run.args.includes(about) && !run.isLook);
-    return runs.some(isAbout) ? error : null;
+    if (outcome === "rejected") return null;
+    if (error.cause === "tool-misuse") return error.about === null ? null : error;
+    // An editor's other failures are about how to use it.
+    const isEditor = fileTool.test(event.tool ?? "");
+    return isEditor && (error.cause !== "missing-file" || error.about === null) ? null : error;
   }
 }
-
-const hiddenChars = 400;
-const mayComplain =
-  /not found|no such|un(?:known|recogni[sz]ed|expected|supported)|invalid|illegal|missing|no match/i;
 
 function remember<T>(known: Map<Event, T>, event: Event, find: (event: Event) => T): T {
   const found = known.get(event) ?? find(event);
@@ -242,56 +265,107 @@ const fileTool =
 
 /** Calls after a failure in which what worked is looked for; a look at something counts half. */
 const recoveryWithinCalls = 16;
-
-function isFar({ calls, lookups }: Between): boolean {
-  return calls - lookups / 2 >= recoveryWithinCalls;
-}
+const mostCalls = 80;
 
 /** Looks through what came after a failure for the call that overcame it. */
-function findRecovery(failure: Failure, events: readonly Event[], at: number, calls: CallReader): Recovery {
-  const { failed, error } = failure;
-  const reaction = findReaction(events, at);
-  const again: Event[] = [];
-  const said: Event[] = [];
-  const between = { calls: 0, edits: 0, lookups: 0, prompts: 0 };
-  let step: Event | null = null;
-  let vague: Recovery | null = null;
-  for (const event of events.slice(at + 1)) {
-    if (event.turn > failed.turn + 1 || isFar(between)) break;
-    if (event.sidechain !== failed.sidechain) continue;
-    if (failsAlike(event, error, calls)) again.push(event);
-    if (again.at(-1) === event || !sawResult(failed, event)) continue;
-    if (event.kind === "prompt") between.prompts++;
-    if (event.kind === "reply") said.push(event);
-    if (event.kind !== "call") continue;
-    const link = linkCalls(failure, event, calls) ?? findReplacement(failure, between, event, calls);
-    if (link !== null && works(event, link, error, calls)) {
-      const found = new Recovery({
-        ...failure,
-        run: findRefusedRun(failure, event, calls) ?? failure.run,
-        ...{ worked: event, workedRun: link.run, ...findRemedy(link, event, step, calls) },
-        ...{ again, between: { ...between }, said: [...said], reaction },
-      });
-      // A better answer may still come where this one does the job in another way, or does another job.
-      const isOther = found.remedy === "argument" && !causeGroups.wording.has(error.cause);
-      if (found.remedy !== "other-way" && !isOther) return found.remedy === "none" ? (vague ?? found) : found;
-      vague ??= found;
+class RecoverySearch {
+  private readonly failure: Failure;
+  private readonly calls: CallReader;
+  private readonly reaction: readonly Event[];
+  private readonly again: Event[] = [];
+  private readonly said: Event[] = [];
+  private readonly between = { calls: 0, edits: 0, lookups: 0, prompts: 0 };
+  private step: Event | null = null;
+  private vague: Recovery | null = null;
+
+  constructor(failure: Failure, reaction: readonly Event[], calls: CallReader) {
+    this.failure = failure;
+    this.reaction = reaction;
+    this.calls = calls;
+  }
+
+  run(later: readonly Event[]): Recovery {
+    for (const event of later) {
+      if (this.isOver(event)) break;
+      if (!this.belongs(event)) continue;
+      if (event.kind === "prompt") this.between.prompts++;
+      if (event.kind === "reply") this.said.push(event);
+      const found = event.kind === "call" ? (this.findFixed(event) ?? this.findAnswer(event)) : null;
+      if (found !== null) return found;
+      if (event.kind === "call") this.count(event);
     }
+    const none = { worked: null, workedRun: null, remedy: null, step: null, stepRun: null };
+    return this.vague ?? this.write(none);
+  }
+
+  private isOver({ turn }: Event): boolean {
+    const { calls, lookups } = this.between;
+    const isFar = turn > this.failure.failed.turn + 1 || calls - lookups / 2 >= recoveryWithinCalls;
+    // What is wrong with the words of a command stays wrong, however late they are written otherwise.
+    return calls > mostCalls || (isFar && findQuirk(this.failure.error.about) === null);
+  }
+
+  /** Whether an event may be an answer to the failure; one that fails the same way is noted as such. */
+  private belongs(event: Event): boolean {
+    const { failed, error } = this.failure;
+    if (event.sidechain !== failed.sidechain) return false;
+    if (!failsAlike(event, error, this.calls)) return sawResult(failed, event);
+    this.again.push(event);
+    return false;
+  }
+
+  /** Layout that the tool itself put right. */
+  private findFixed(event: Event): Recovery | null {
+    const fixer = findFixer(this.failure, event, this.calls);
+    const fixed = { worked: event, workedRun: fixer, step: event, stepRun: fixer };
+    return fixer === null ? null : this.write({ ...fixed, remedy: "step" });
+  }
+
+  private findAnswer(event: Event): Recovery | null {
+    const { failure, said, between, calls } = this;
+    const link =
+      linkFile(failure, event, this.again.length) ??
+      linkCalls(failure, event, said, calls) ??
+      findReplacement(failure, between, event, said, calls);
+    if (link === null || !works(event, link, failure.error, calls)) return null;
+    const remedy = findRemedy(failure, link, event, this.step, said, calls);
+    const run = findRefusedRun(failure, event, calls) ?? failure.run;
+    const found = this.write({ run, worked: event, workedRun: link.run, ...remedy });
+    // A better answer may still come where this one does the job in another way, or does another job.
+    const isOther = found.remedy === "argument" && !causeGroups.wording.has(failure.error.cause);
+    if (found.remedy === "none") return this.vague ?? found;
+    if (found.remedy !== "other-way" && !isOther) return found;
+    this.vague ??= found;
+    return null;
+  }
+
+  private write(how: Ending & { readonly run?: Run | null }): Recovery {
+    const { failure, again, between, said, reaction } = this;
+    return new Recovery({ ...failure, again, between: { ...between }, said: [...said], reaction, ...how });
+  }
+
+  /** Notes a call that was no answer: it may be the step that leads to one. */
+  private count(event: Event): void {
+    const { between, calls, failure, said } = this;
+    const looks = (run: Run) => run.isLook || run.onlyPrints;
     between.calls++;
     if (isEdit(event)) between.edits++;
     // A look changes nothing, so it cannot be why the next call works.
-    else if (event.command === null || calls.runs(event).every((run) => run.isLook || run.onlyPrints))
-      between.lookups++;
-    else if (event.outcome === "ok" && mayCure(event, error, calls)) step = event;
+    else if (event.command === null || calls.runs(event).every(looks)) between.lookups++;
+    else if (event.outcome === "ok" && findStep(event, failure, said, calls)) this.step = event;
   }
-  const none = { worked: null, workedRun: null, remedy: null, step: null, stepRun: null };
-  return vague ?? new Recovery({ ...failure, ...none, again, between, said, reaction });
 }
+
+type Ending = Pick<Recovery, "worked" | "workedRun" | "remedy" | "step" | "stepRun">;
 
 /** Whether a later call is the answer: it worked, or it got past the point where the first had stopped. */
 function works(event: Event, link: Link, error: CallError, calls: CallReader): boolean {
+  if (error.about === "backticks in double quotes" && findSubstituted(event.command ?? "").length > 0)
+    return false;
   if (event.outcome === "ok") return !stillFails(event, link, error, calls);
-  return event.outcome === "failed" && causeGroups.beforeWork.has(error.cause) && !weak.has(link.remedy);
+  const isPast =
+    event.outcome === "failed" && causeGroups.beforeWork.has(error.cause) && !weak.has(link.remedy);
+  return isPast && calls.error(event).cause !== error.cause;
 }
 
 const weak = new Set<Remedy>(["other-way", "none", "argument"]);
@@ -305,44 +379,108 @@ function stillFails(event: Event, { run }: Link, error: CallError, calls: CallRe
 
 /** When the call itself did not change, the last step before it did. */
 function findRemedy(
+  failure: Failure,
   link: Link,
   worked: Event,
   step: Event | null,
+  said: readonly Event[],
   calls: CallReader,
 ): Pick<Recovery, "remedy" | "step" | "stepRun"> {
   const none = { step: null, stepRun: null };
   if (link.remedy !== "none") return { remedy: link.remedy, ...none };
   const runs = calls.runs(worked);
-  const inside = runs.slice(0, Math.max(0, runs.indexOf(link.run as Run))).findLast(changes);
+  const before = runs.slice(0, Math.max(0, runs.indexOf(link.run as Run)));
+  const inside = before.findLast((run) => changes(run) && canCure(run, failure, said));
   if (inside !== undefined) return { remedy: "step", step: null, stepRun: inside };
   if (step === null) return { remedy: "none", ...none };
-  return { remedy: "step", step, stepRun: calls.runs(step).findLast(changes) ?? null };
+  return { remedy: "step", step, stepRun: findStep(step, failure, said, calls) };
 }
 
+/** Whether a run may be why something works afterwards: it does more than show or record things. */
 function changes(run: Run): boolean {
-  return !run.isLook && !run.onlyPrints && !run.isFilter;
+  return !run.isFilter && !run.onlyPrints && classifyRun(run).role !== "look";
 }
 
-/** Whether something that was run in between may be why a call works the next time. */
-function mayCure(event: Event, { cause }: CallError, calls: CallReader): boolean {
-  return calls.runs(event).some((run) => changes(run) && !(ofTheSetUp.has(cause) && keepsRecord(run)));
+/** The run of a call that may be why another works the next time: it builds, installs, starts, sets or moves something. */
+function findStep(event: Event, failure: Failure, said: readonly Event[], calls: CallReader): Run | null {
+  return calls.runs(event).findLast((run) => changes(run) && canCure(run, failure, said)) ?? null;
 }
 
-/** Causes that no commit cures: git starts no service and installs nothing. */
-const ofTheSetUp = new Set<Cause>(["service", "missing-program", "missing-module", "missing-setting"]);
+function canCure(run: Run, failure: Failure, said: readonly Event[]): boolean {
+  const { error } = failure;
+  const { role } = classifyRun(run);
+  if (role === "install") return true;
+  if (error.cause === "missing-program" || error.cause === "missing-module")
+    return brings.test(`${run.name} ${run.args.join(" ")}`) || isNamedStep(run, failure);
+  if (builds.test(run.args.join(" "))) return true;
+  if (usualSteps[error.cause]?.test(`${run.name} ${run.args.join(" ")}`)) return true;
+  if (role === "record") return error.cause === "state" && clearsTheWay(run);
+  return role !== "check" && (isNamedStep(run, failure) || isSpokenOf(run, failure, said));
+}
 
-function keepsRecord({ name, args }: Run): boolean {
-  const verb = args.find((arg) => !arg.startsWith("-")) ?? "";
-  return name === "git" && /^(?:add|commit|tag|stash|push)$/.test(verb);
+/** What puts right a trouble of this kind, wherever it is met. */
+const usualSteps: Partial<Record<Cause, RegExp>> = {
+  service: /\b(?:up|start|restart|serve|run|enable|launch|boot)\b/,
+  permission: /\b(?:chmod|chown|login|auth|unlock|trust)\b/,
+  "missing-setting": /\b(?:cp|export|source|direnv|login|link|pull)\b|\.env\b/,
+};
+
+const brings = /\b(?:venv|activate|PATH|link|generate|build|restore|setup|corepack|nvm|mise|asdf|use)\b/;
+const builds = /\b(?:build|compile|generate|codegen|fix|write|format|fmt)\b/;
+
+/** Whether it puts the work of a repository aside or brings it up to date; adding and committing are the work itself. */
+function clearsTheWay({ name, verb }: Run): boolean {
+  return (
+    name === "git" &&
+    /^(?:stash|rebase|merge|pull|fetch|checkout|switch|restore|reset|clean|rm)\b/.test(verb ?? "")
+  );
+}
+
+/** Whether the error names a step or what it works on, or it works on a file of the failed call. */
+function isNamedStep({ args, head, verb }: Run, { error, run, failed }: Failure): boolean {
+  if (verb !== null && head !== run?.head && failed.text.slice(0, adviceChars).includes(head)) return true;
+  // An everyday word may stand in any error.
+  const isNamed = (word: string) => word.length > 3 && /[^a-z]/.test(word) && error.line.includes(word);
+  const isShared = (word: string) =>
+    /[./]/.test(word) && word.length > 3 && run?.args.includes(word) === true;
+  return args.some((arg) => !arg.startsWith("-") && (isNamed(arg) || isShared(arg)));
+}
+
+/** Characters of an output in which a program says what to do. */
+const adviceChars = 6_000;
+
+/** Whether the agent named the program of a step before it ran it. */
+function isSpokenOf({ head, name }: Run, { run }: Failure, said: readonly Event[]): boolean {
+  const words = said.map(({ text }) => text.slice(0, 600).toLowerCase()).join("\n");
+  const telling = [head, name].filter((word) => !run?.head.startsWith(word));
+  return telling.some((word) =>
+    new RegExp(`(?<![\\w-])${escapeWord(word.toLowerCase())}(?![\\w-])`).test(words),
+  );
 }
 
 /** A script that does not exist, and the first thing done after it: whatever it is, it is done instead. */
-function findReplacement(failure: Failure, between: Between, event: Event, calls: CallReader): Link | null {
+function findReplacement(
+  failure: Failure,
+  between: Between,
+  event: Event,
+  said: readonly Event[],
+  calls: CallReader,
+): Link | null {
   const { error, failed } = failure;
-  if (error.cause !== "missing-script" || between.calls > between.lookups || failed.turn !== event.turn)
-    return null;
-  const run = event.command === null ? null : findMainRun(calls.runs(event));
+  if (between.calls > between.lookups || failed.turn !== event.turn) return null;
+  const isInstead =
+    error.cause === "missing-script" || (error.cause === "missing-program" && isMeant(failure, said, event));
+  const run = !isInstead || event.command === null ? null : findMainRun(calls.runs(event));
   return run === null || !changes(run) ? null : { remedy: "other-way", run };
+}
+
+/** Whether the agent, missing a program, said what it would do without it, and the call has a word of that. */
+function isMeant({ failed, error }: Failure, said: readonly Event[], event: Event): boolean {
+  const words = said.at(-1)?.text.slice(0, 400).toLowerCase() ?? "";
+  if (error.about === null || !words.includes(error.about.toLowerCase())) return false;
+  const call = (event.command ?? "").toLowerCase();
+  const known = (failed.command ?? "").toLowerCase();
+  return (words.match(/[a-z]{4,}/g) ?? []).some((word) => call.includes(word) && !known.includes(word));
 }
 
 /** The part of a refused command that names a file which the accepted command left out. */
@@ -373,7 +511,11 @@ function comparePositions(a: string, b: string): number | null {
 
 function failsAlike(event: Event, error: CallError, calls: CallReader): boolean {
   if (event.outcome !== "failed" && event.outcome !== "rejected") return false;
-  return calls.error(event).signature === error.signature;
+  const { cause, about, signature } = calls.error(event);
+  // A file is the same by its name, wherever it is looked for.
+  if (error.cause === "missing-file" && error.about !== null)
+    return cause === error.cause && about === error.about;
+  return signature === error.signature;
 }
 
 /** Whether a call changes files by a tool that is made for that. */
@@ -388,9 +530,78 @@ interface Link {
   readonly run: Run | null;
 }
 
+/** The tool that puts layout right, told to do so. */
+function findFixer({ error }: Failure, event: Event, calls: CallReader): Run | null {
+  const rule = error.cause === "lint" && isLayoutRule(error.about) ? error.about : null;
+  if (rule === null || event.outcome !== "ok") return null;
+  return calls.runs(event).find((run) => !run.isFilter && fixesLayout(run, rule)) ?? null;
+}
+
+function fixesLayout({ name, args }: Run, rule: string): boolean {
+  const isFixer = args.some((arg) => repairs.test(arg)) || (name === "gofmt" && args.includes("-w"));
+  return isFixer && canFixLayout(rule, [name, ...args].join(" "));
+}
+
+/** Words by which a tool is told to put right what it finds: `--fix`, `lint:fix`, `fmt`. */
+export const repairs =
+  /^--(?:fix|write|apply|unsafe|update|in-place)|^(?:\w+:)?(?:fmt|format|fix)(?::\w+)?$|^\w+:(?:fix|write|format)$/;
+
+/** A file that was not there is named at another place, or one that could not be edited is edited after all. */
+function linkFile({ failed, error }: Failure, event: Event, again: number): Link | null {
+  if (error.about === null || event.outcome !== "ok") return null;
+  if (error.cause === "tool-misuse") {
+    // One slip is anybody's; the second shows that reading the file again does not help.
+    const name = baseName(failed.files[0] ?? "");
+    if (again === 0 || name === "" || !changesFile(event, name)) return null;
+    return { remedy: event.command === null ? "input" : "other-way", run: null };
+  }
+  if (error.cause !== "missing-file" || isEdit(event)) return null;
+  const before = findPath(failed, error.about);
+  const after = findPath(event, error.about);
+  if (before === null || after === null || !after.includes("/") || ordinaryFiles.has(error.about))
+    return null;
+  if (isSamePlace(before, findFolder(failed), after, findFolder(event))) return null;
+  return { remedy: "path", run: null };
+}
+
+/** Names that many folders have: another one of that name is another file. */
+const ordinaryFiles: ReadonlySet<string> = wordSet(
+  "index.ts index.tsx index.js index.html index.md main.ts main.py main.go mod.rs lib.rs main.rs __init__.py README.md " +
+    "package.json tsconfig.json config.json settings.json SKILL.md CLAUDE.md AGENTS.md types.ts utils.ts page.tsx layout.tsx " +
+    "Makefile Dockerfile route.ts styles.css test.ts src dist lib test tests docs scripts",
+);
+
+/** The path by which a call names a file. */
+export function findPath({ command, files }: Event, name: string): string | null {
+  const words = [...files, ...(command ?? "").split(/[\s'"=;|&()<>]+/)];
+  return words.find((word) => word === name || word.endsWith(`/${name}`)) ?? null;
+}
+
+/** Whether two paths are one place, or may be, where it is not known from which folder they are seen. */
+function isSamePlace(a: string, folderA: string, b: string, folderB: string): boolean {
+  const [left, right] = [resolvePath(a, folderA), resolvePath(b, folderB)];
+  if (left.startsWith("/") && right.startsWith("/")) return left === right;
+  return left.endsWith(right) || right.endsWith(left);
+}
+
+function resolvePath(path: string, folder: string): string {
+  const plain = path.replace(/^(?:\.\/)+/, "");
+  return plain.startsWith("/") || folder === "" ? plain : `${folder.replace(/\/$/, "")}/${plain}`;
+}
+
+/** Whether a call writes to a file of this name: an editor, or a command that is made to. */
+function changesFile(event: Event, name: string): boolean {
+  if (isEdit(event)) return event.files.some((file) => baseName(file) === name);
+  const writes = /\b(?:sed|perl) -\w*i|\.write\(|write_text|writeFile|>\s*\S|\btee\b|\bpatch\b|git apply/;
+  return event.command?.includes(name) === true && writes.test(event.command);
+}
+
 /** How a later call relates to one that failed; null when it is something else. */
-function linkCalls(failure: Failure, event: Event, calls: CallReader): Link | null {
+function linkCalls(failure: Failure, event: Event, said: readonly Event[], calls: CallReader): Link | null {
   const { failed, run, error } = failure;
+  if (error.cause === "tool-misuse") return null;
+  // Another file is another subject; where it lies is told by its name.
+  if (failed.command === null && error.cause === "missing-file") return null;
   if (failed.command === null) return linkTools(failed, event, error, calls);
   if (event.command === null) return linkSearch(failure, event);
   const runs = calls.runs(event);
@@ -403,13 +614,15 @@ function linkCalls(failure: Failure, event: Event, calls: CallReader): Link | nu
   }
   if (run === null) return null;
   const best = findClosestRun(run, runs, error.about);
+  // Another file is another subject; the same words work in another folder.
+  if (error.cause === "missing-file") return best?.remedy === "directory" ? best : null;
   if (best?.remedy === "none") {
     // The words are the same, but another quoting makes the shell leave them alone.
     return { remedy: error.cause === "shell-dialect" ? "argument" : sameCall, run: best.run };
   }
   if (best !== null) return raised ? { remedy: "elevation", run: best.run } : best;
-  const isOther = isOtherWay(failed, run, error, event, runs);
-  return isOther ? { remedy: "other-way", run: findSuccessor(runs, calls.runs(failed)) } : null;
+  const isOther = isOtherWay(failed, run, error, event, runs) || isAnnounced(failure, said, runs);
+  return isOther ? { remedy: "other-way", run: findSuccessor(run, runs, calls.runs(failed)) } : null;
 }
 
 /** Differences by how much they tell, most first. */
@@ -430,7 +643,7 @@ function keepsWhatWasWrong(run: Run, other: Run, about: string | null): boolean 
 function findClosestRun(run: Run, runs: readonly Run[], about: string | null) {
   let best: { readonly remedy: CallDifference; readonly run: Run } | null = null;
   for (const other of runs) {
-    if (other.isQuestion || (other.isLook && !run.isLook)) continue;
+    if (other.asksForHelp || (other.isQuestion && !run.isQuestion) || (other.isLook && !run.isLook)) continue;
     const remedy = compareRuns(run, other);
     if ((remedy === "flag" || remedy === "argument") && keepsWhatWasWrong(run, other, about)) continue;
     if (remedy !== null && (best === null || telling.indexOf(remedy) < telling.indexOf(best.remedy)))
@@ -443,22 +656,46 @@ function findClosestRun(run: Run, runs: readonly Run[], about: string | null) {
 function isOtherWay(
   failed: Event,
   run: Run,
-  { cause }: CallError,
+  { cause, about }: CallError,
   event: Event,
   runs: readonly Run[],
 ): boolean {
   if (runs.length === 0 || failed.turn !== event.turn) return false;
-  const isSameProgram = runs.some((other) => other.name === run.name && !other.isLook);
-  if (causeGroups.beforeWork.has(cause) && isSameProgram) return true;
-  if (!replaceable.has(cause)) return false;
+  const sameProgram = runs.filter((other) => other.name === run.name && !other.isLook);
+  if (sameProgram.some((other) => keepsWhatWasWrong(run, other, about))) return false;
+  if (causeGroups.beforeWork.has(cause) && sameProgram.length > 0) return true;
+  // Another look shows something else, unless it is made with the same program, or by a script.
+  const looksAgain =
+    run.isLook && event.text.trim() !== "" && runs.some((other) => other.name === run.name || changes(other));
+  if (!replaceable.has(cause) && !(cause === "wrong-usage" && looksAgain)) return false;
   const files = findFileNames(failed.command ?? "");
   return cause === "denied" || [...findFileNames(event.command ?? "")].some((file) => files.has(file));
 }
 
-/** The program that took over: the first that was not there before and does more than show things. */
-function findSuccessor(runs: readonly Run[], before: readonly Run[]): Run | null {
+/** Whether the agent said that it would do it with another program, and this is it. */
+function isAnnounced({ run, error }: Failure, said: readonly Event[], runs: readonly Run[]): boolean {
+  const last = said.at(-1)?.text.slice(-500).toLowerCase() ?? "";
+  if (!replaces.test(last) || causeGroups.inWork.has(error.cause)) return false;
+  const isNamed = ({ name, isFilter }: Run) =>
+    !isFilter &&
+    name !== run?.name &&
+    new RegExp(`(?:^|[\\s\`'"(])${escapeWord(name)}(?:[\\s\`'"),.]|$)`).test(last);
+  return runs.some((other) => isNamed(other) && changes(other));
+}
+
+const replaces =
+  /\binstead\b|\brather\b|\bdirectly\b|switch(?:ing)? to|fall(?:ing)? ?back|alternative|\bworkaround\b|直接|代わり|改用|en su lugar/;
+
+function escapeWord(word: string): string {
+  return word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+/** The program that took over: the same with another verb, or the first that was not there before and does more than show things. */
+function findSuccessor(failed: Run, runs: readonly Run[], before: readonly Run[]): Run | null {
+  const again = runs.find((run) => run.name === failed.name && changes(run));
+  if (again !== undefined) return again;
   const known = new Set(before.map(({ name }) => name));
-  const fresh = runs.filter((run) => !known.has(run.name) && !run.onlyPrints);
+  const fresh = runs.filter((run) => !known.has(run.name) && !run.onlyPrints && !run.isFilter);
   return fresh.find((run) => !run.isLook) ?? fresh[0] ?? findMainRun(runs);
 }
 

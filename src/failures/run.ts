@@ -18,9 +18,14 @@ export class Run {
   declare readonly isFilter: boolean;
   /** Something after it decides the exit status, so its failure may show in the output alone. */
   declare readonly isHidden: boolean;
+  /** How it would show that it failed. */
+  declare readonly traces: Traces;
 
   constructor(fields: Pick<Run, "name" | "args"> & RunContext) {
-    const alone = { env: [], wrapper: [], directory: null, isFilter: false, isHidden: false };
+    const alone = {
+      ...{ env: [], wrapper: [], directory: null, isFilter: false, isHidden: false },
+      traces: plainTraces,
+    };
     Object.assign(this, { written: fields.name, ...alone, ...fields });
   }
 
@@ -60,12 +65,19 @@ export class Run {
     return viewers.has(this.name) || this.isQuestion;
   }
 
+  /** Whether it asks how the program is used, or which one it is. */
+  get asksForHelp(): boolean {
+    // `psql -h localhost` names a host.
+    return this.args.some((arg, at) => helpFlags.has(arg) && (arg !== "-h" || at === this.args.length - 1));
+  }
+
   /** Whether it asks the program about itself or about what is installed: `--help`, `npm ls`. */
   get isQuestion(): boolean {
     const { name, args } = this;
-    // `psql -h localhost` names a host.
-    if (args.some((arg, at) => helpFlags.has(arg) && (arg !== "-h" || at === args.length - 1))) return true;
+    if (this.asksForHelp) return true;
+    if (scriptRunners.has(name) && args.length === 1 && args[0] === "run") return true;
     if (name === "gh") return githubQuestions.has(args[1] ?? "");
+    if (name === "git" && changesRefs(args)) return false;
     return questions.get(name)?.has(args.find((arg) => !arg.startsWith("-")) ?? "") ?? false;
   }
 
@@ -123,7 +135,37 @@ export class Run {
   }
 }
 
-type RunContext = Partial<Pick<Run, "written" | "env" | "wrapper" | "directory" | "isFilter" | "isHidden">>;
+type RunContext = Partial<
+  Pick<Run, "written" | "env" | "wrapper" | "directory" | "isFilter" | "isHidden" | "traces">
+>;
+
+/** Where the output and the errors of a program go, and what is printed after it if it worked or failed. */
+export interface Traces {
+  /** The line of the command in which it stands, from 1. */
+  readonly line: number;
+  readonly output: "shown" | "lost";
+  /** `merged` are errors that go where the output goes, into the filters too. */
+  readonly errors: "shown" | "merged" | "lost";
+  /** The programs that its output goes through. */
+  readonly filters: readonly Run[];
+  /** `npm test && echo passed`: printed only if it worked. */
+  readonly whenWorked: string | null;
+  /** `npm test || echo broken`: printed only if it failed. */
+  readonly whenFailed: string | null;
+  /** It may fail: what comes after `||` is done instead. */
+  readonly isForgiven: boolean;
+  /** `npm test; echo "exit $?"`: the words before the status. */
+  readonly toldExit: string | null;
+  /** Nobody waits for it. */
+  readonly inBackground: boolean;
+  /** `if grep -q x f; then`: its failure is an answer. */
+  readonly isCondition: boolean;
+}
+
+const plainTraces: Traces = {
+  ...{ line: 1, output: "shown", errors: "shown", filters: [], whenWorked: null, whenFailed: null },
+  ...{ isForgiven: false, toldExit: null, inBackground: false, isCondition: false },
+};
 
 /** `NAME=value`. */
 export const assignment = /^\w+=/;
@@ -165,12 +207,29 @@ const viewers = wordSet(`
   diff cmp test [ [[ pgrep awk cut id whoami uname env printenv xxd od hexdump less more realpath lsof
 `);
 const helpFlags = new Set(["--help", "-h", "--version", "help", "-V"]);
+/** Without a name they list the scripts. */
+const scriptRunners = new Set(["npm", "pnpm", "yarn", "bun"]);
 const githubQuestions = new Set(["view", "list", "status", "checks", "diff", "watch"]);
 const packageQuestions = wordSet("ls list view info why show search outdated freeze");
 
+/** `git branch -D x` and `git remote add` do something. */
+function changesRefs(args: readonly string[]): boolean {
+  const [verb, ...rest] = skipOptions(args);
+  if (verb === "remote")
+    return /^(?:add|remove|rm|set-url|rename|prune|update|set-head)$/.test(rest[0] ?? "");
+  if (verb !== "branch") return false;
+  const acts = rest.some((arg) => /^-[dDmMfcu]|^--(?:delete|move|force|set-upstream)/.test(arg));
+  return acts || (rest.length > 0 && rest.every((arg) => !arg.startsWith("-")));
+}
+
 const packageManagers = "npm pnpm yarn pip pip3 brew cargo gem apt".split(" ");
 const questions = new Map<string, ReadonlySet<string>>([
-  ["git", wordSet("status diff log show branch remote ls-files rev-parse blame")],
+  [
+    "git",
+    wordSet(
+      "status diff log show branch remote ls-files rev-parse blame ls-remote for-each-ref describe rev-list merge-base cat-file ls-tree shortlog check-ignore name-rev",
+    ),
+  ],
   ...packageManagers.map((name) => [name, packageQuestions] as const),
 ]);
 

@@ -1,8 +1,10 @@
 import type { LessonText, Symptom } from "../records/index.ts";
 import { measureSimilarity, splitWords, wordSet } from "../text/index.ts";
+import { findQuirk, readCallError } from "./call-error.ts";
 import { findFileNames, parseCommand } from "./command.ts";
-import { type CallError, complains, isHollow, readError } from "./outcome.ts";
-import { findMainRun, type Run } from "./run.ts";
+import { type CallError, complains, isHollow } from "./error-text.ts";
+import { findFailedRun } from "./failed-run.ts";
+import type { Run } from "./run.ts";
 
 /** Reads the symptom of a failed call from its command and output; `tool` where it was no shell command. */
 export function readSymptom(
@@ -11,15 +13,20 @@ export function readSymptom(
   exitCode: number | null,
   tool: { readonly name: string; readonly files: readonly string[] } = { name: "", files: [] },
 ): Symptom {
-  const error = readError(output, exitCode);
+  const error = readCallError(command, output, exitCode, tool.files);
   if (command === null) return describeSymptom(error, null, tool.name, tool.files);
-  return describeSymptom(error, findFailedRun(parseCommand(command), error), "", findFileNames(command));
+  return describeSymptom(
+    error,
+    findFailedRun(parseCommand(command), error, output),
+    "",
+    findFileNames(command),
+  );
 }
 
 /** The error that a text quotes; null where it quotes none that is known. */
 export function readQuotedError(text: string): Symptom | null {
-  const error = complains(text) || mayQuote.test(text) ? readSymptom(null, text, null) : null;
-  return error?.cause === "other" ? null : error;
+  const error = complains(text) || mayQuote.test(text) ? readCallError(null, text, null) : null;
+  return error === null || error.cause === "other" ? null : describeSymptom(error, null, "", []);
 }
 
 const mayQuote =
@@ -36,21 +43,6 @@ export function describeSymptom(
   return { head: run?.head ?? tool, cause, about, signature, call: run?.use() ?? null, files: denied };
 }
 
-/** The program that failed: the one the error names, else the last that does something. */
-export function findFailedRun(runs: readonly Run[], { line, about }: CallError): Run | null {
-  const wrapped = about === null ? undefined : runs.find(({ wrapper }) => wrapper[0] === about);
-  if (wrapped !== undefined) {
-    const [name = "", ...rest] = wrapped.wrapper;
-    const args = [...rest, wrapped.written, ...wrapped.args];
-    return wrapped.with({ name, written: name, args, wrapper: [] });
-  }
-  const isPython = /^(?:Traceback|ModuleNotFoundError|ImportError)/.test(line);
-  const interpreter = isPython ? runs.find(({ name }) => /^(?:python|pytest|uv\b)/.test(name)) : undefined;
-  const isNamed = ({ name }: Run) =>
-    name === about || line.startsWith(`${name}: `) || line.includes(`: ${name}: `);
-  return interpreter ?? runs.find(isNamed) ?? findMainRun(runs);
-}
-
 /** Files that are allowed or denied together: `.env` and `.env.example`. */
 export function fileFamily(file: string): string {
   return /^\.[\w-]+/.exec(file)?.[0] ?? file;
@@ -59,6 +51,10 @@ export function fileFamily(file: string): string {
 /** Likelihood that two failures are the same problem, from 0 to 1. */
 export function compareSymptoms(a: Symptom, b: Symptom): number {
   if (a.cause !== b.cause || a.about !== b.about) return 0;
+  // What the shell or a rule says holds for every program and every file.
+  if (a.cause === "shell-dialect" && findQuirk(a.about) !== null) return 1;
+  if (a.cause === "lint" && a.about === a.signature) return 0.9;
+  if ((a.cause === "missing-file" || a.cause === "tool-misuse") && a.about !== null) return 0.9;
   if (a.cause === "denied" && a.files.length + b.files.length > 0)
     return a.files.some((file) => b.files.includes(file)) ? 1 : 0;
   const sameHead = stripLauncher(a.head) === stripLauncher(b.head);
@@ -105,10 +101,11 @@ function stripLauncher(head: string): string {
 
 /** Whether an error says something of its own: "failed", "exit code N" and "N failing" do not. */
 function isTelling(signature: string): boolean {
-  return !isHollow(signature) && tellingWords(signature).size >= 2;
+  return !isHollow(signature) && listTellingWords(signature).size >= 2;
 }
 
-function tellingWords(signature: string): Set<string> {
+/** The words of an error that are its own. */
+export function listTellingWords(signature: string): Set<string> {
   const words = splitWords(signature.replaceAll("-", " "));
   return new Set(words.filter((word) => word.length > 1 && !little.has(word)));
 }
@@ -133,11 +130,13 @@ export function generalizeError(symptom: Symptom): { shape: string | null; names
   const shape = signature.replace(slot, "_").replace(/[\s.,:;]+$/, "");
   // That a module is missing says most of it.
   const enough = cause === "missing-module" ? 2 : 3;
-  const isShaped = shaped.has(cause) && tellingWords(shape).size >= enough && !isHollow(shape);
+  const isShaped = shaped.has(cause) && listTellingWords(shape).size >= enough && !isHollow(shape);
   return { shape: isShaped ? `${programName(symptom)} ${cause} ${shape}` : null, names: [...names] };
 }
 
-const shaped = wordSet("missing-module missing-setting service permission wrong-place transient state other");
+const shaped = wordSet(
+  "missing-module missing-setting service permission wrong-place transient state other code wrong-usage",
+);
 
 /** Something quoted, a path or an address, and what is written as programs write names, unless it is an error's. */
 const slot =
@@ -147,6 +146,8 @@ type Fix = Pick<LessonText, "remedy" | "call" | "symptom">;
 
 /** Whether two fixes are one: the same words are added to the call or left out of it, whatever else it has. */
 export function isSameFix(a: Fix, b: Fix): boolean {
+  // Why the shell stopped is the fix, whatever was run then.
+  if (findQuirk(a.symptom?.about ?? null) !== null) return a.symptom?.about === b.symptom?.about;
   if (a.call === null || b.call === null) return a.call === b.call && a.remedy === b.remedy;
   if (a.remedy === "step" || b.remedy === "step")
     return a.remedy === b.remedy && (isWithin(a.call, b.call) || isWithin(b.call, a.call));
@@ -156,6 +157,16 @@ export function isSameFix(a: Fix, b: Fix): boolean {
   const unwrapped = a.remedy === "wrapper" && b.remedy === "wrapper";
   const areSame = left.size > 0 && measureSimilarity(left, right) === 1;
   return areSame && (unwrapped || !(isReplaced(a) || isReplaced(b)));
+}
+
+/** Whether one fix of a failure adds to the call what the other takes out of it. */
+export function areOppositeFixes(a: Fix, b: Fix): boolean {
+  if (a.symptom === null || b.symptom === null || a.remedy === "step" || b.remedy === "step") return false;
+  if (a.symptom.cause !== b.symptom.cause || a.symptom.head !== b.symptom.head) return false;
+  const drops = ({ call, symptom }: Fix) =>
+    symptom?.call?.filter((word) => call?.includes(word) === false) ?? [];
+  const meets = (one: Fix, other: Fix) => findAdded(one).some((word) => drops(other).includes(word));
+  return meets(a, b) || meets(b, a);
 }
 
 /** The words of the failed call that the one that helped does not have; a flag that both have is not told of either. */

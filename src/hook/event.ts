@@ -1,4 +1,4 @@
-import type { JsonObject } from "../base/index.ts";
+import { asString, type JsonObject } from "../base/index.ts";
 import type { Home } from "../settings/index.ts";
 import { wakeWorker, writeNote } from "../spool/index.ts";
 
@@ -30,6 +30,13 @@ export interface HookReply {
 /** Tells the worker where the session's transcript is. */
 export function noteTranscript({ session, transcript, cwd, event, home, now }: HookEvent): void {
   if (transcript !== null) writeNote(home.spool, { type: "place", session, transcript, cwd, event, at: now });
+}
+
+/** Notes the transcript of a subagent that has ended: its parent may go on for hours. */
+export function handSubagentToWorker(call: HookEvent): void {
+  const transcript = asString(call.payload.agent_transcript_path) ?? call.transcript;
+  const agent = asString(call.payload.agent_id) ?? "";
+  handToWorker({ ...call, transcript, session: `${call.session} ${agent}`.trim() });
 }
 
 /** Notes the transcript and starts a worker to read it. */

@@ -1,7 +1,13 @@
-import { makeId } from "../base/index.ts";
+import { asString, makeId } from "../base/index.ts";
 import { sharedLessonId } from "../lessons/index.ts";
-import { findHome, readFailure, recallFromSnapshot, renderFailureFact } from "../recall/index.ts";
-import { eventChars, shorten } from "../records/index.ts";
+import {
+  findAlternative,
+  findHome,
+  readFailure,
+  recallFromSnapshot,
+  renderFailureFact,
+} from "../recall/index.ts";
+import { eventChars, type StoredFinding, shorten } from "../records/index.ts";
 import { readFailedCall } from "../transcripts/index.ts";
 import { redact } from "../trust/index.ts";
 import type { HookEvent, HookReply } from "./event.ts";
@@ -11,7 +17,7 @@ import { holdBack, markSession, openMarks, show, withSnapshot } from "./session.
 export async function atFailure(call: HookEvent): Promise<HookReply | null> {
   const { home, session, now } = call;
   const { tool, input, command, files, outcome, exitCode, text } = readFailedCall(call.payload);
-  if (outcome === "ok" || outcome === "cancelled") return null;
+  if (outcome === "ok" || outcome === "masked" || outcome === "cancelled") return null;
   const question = readFailure({
     tool,
     input: command === null ? input : null,
@@ -27,18 +33,31 @@ export async function atFailure(call: HookEvent): Promise<HookReply | null> {
     // If the agent may be asked what solved a failure, the end of this turn waits for what is learned from it.
     if (head.foreground === "ask") openMarks(home, session).once("failed");
     const asked = { project, home: findHome(call.cwd ?? ""), now };
-    const [match] = await recallFromSnapshot(known, question, asked);
-    // The agent already sees what this session did about it.
-    if (!match || match.from.every(({ run }) => run === session)) return null;
+    const matches = await recallFromSnapshot(known, question, asked);
+    const [match] = matches;
+    if (!match || match.from.every((one) => isInContext(call, one))) return null;
     // Several projects may have learned the same lesson; it is told once.
     const id = sharedLessonId(match.lesson);
     if (holdBack(call, known, "failure", { kind: "lesson", id, name: match.lesson.name })) return null;
     const { symptom } = question;
     if (!seen.tells(makeId("f", `${symptom.head} ${symptom.signature}`)) || !seen.tells(id)) return null;
-    const fact = renderFailureFact(match, now);
+    const fact = renderFailureFact(match, findAlternative(matches), now);
     return {
       context: show(call, project, { type: "shown", lessonId: id, occasion: "failure", text: fact }),
       receipt: `Knack: this failed before; the agent was told what worked: ${redact(match.best.finding.action)}`,
     };
   });
+}
+
+/**
+ * Whether the agent sees for itself what a finding rests on: it did that in this turn. That it fails again in a later
+ * one shows that it forgot, and a subagent and its parent do not see each other's work.
+ */
+function isInContext(
+  call: HookEvent,
+  { run, session, at }: Pick<StoredFinding, "run" | "session" | "at">,
+): boolean {
+  const subagent = /[\\/]agent-([^\\/]+)\.jsonl$/.exec(session)?.[1] ?? null;
+  const isOwn = run === call.session && subagent === asString(call.payload.agent_id);
+  return isOwn && (subagent !== null || at >= openMarks(call.home, call.session).turnBegan());
 }

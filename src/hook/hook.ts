@@ -13,7 +13,14 @@ import { Script } from "node:vm";
 import { asString, isObject, type JsonObject, makeId } from "../base/index.ts";
 import { type Home, isSilent, resolveHome } from "../settings/index.ts";
 import { loadChildProcess } from "../spool/index.ts";
-import { attempt, type HookEvent, type HookReply, handToWorker, noteTranscript } from "./event.ts";
+import {
+  attempt,
+  type HookEvent,
+  type HookReply,
+  handSubagentToWorker,
+  handToWorker,
+  noteTranscript,
+} from "./event.ts";
 
 /**
  * The second binary: an agent runs it for a hook event, with the payload on stdin. It reads the snapshot, leaves notes
@@ -78,6 +85,9 @@ async function answer(call: HookEvent, half: string | null): Promise<HookReply |
       if (half === "answer") noteTranscript(call);
       else handToWorker(call);
       return half === "wake" ? null : part("turn", call).atTurnEnd(call);
+    case "SubagentStop":
+      handSubagentToWorker(call);
+      return null;
     case "SessionEnd":
     case "PreCompact":
       handToWorker(call);

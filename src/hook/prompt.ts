@@ -4,7 +4,7 @@ import { asString } from "../base/index.ts";
 import { asksToRemember } from "../learning/index.ts";
 import { sharedLessonId } from "../lessons/index.ts";
 import { findHome, readQuestion, recallFromSnapshot, renderPromptFact } from "../recall/index.ts";
-import { describeProject, type FoundItem, find, openIndexFiles, renderFound } from "../search/index.ts";
+import { describeProject, type FoundItem, find, readIndexFiles, renderFound } from "../search/index.ts";
 import { noteRequest, writeNote } from "../spool/index.ts";
 import { redact } from "../trust/index.ts";
 import { attempt, type HookEvent, type HookReply } from "./event.ts";
@@ -20,6 +20,7 @@ const promptChars = 4_000;
 
 /** Takes an answer to an offer; else tells the agent the best few lessons and skills for what the user asks. */
 export async function atPrompt(call: HookEvent): Promise<HookReply | null> {
+  openMarks(call.home, call.session).beginTurn(call.now);
   const typed = asString(call.payload.prompt) ?? "";
   const text = redact(extractUserText(typed));
   if (text === "") return null;
@@ -111,9 +112,10 @@ async function recallLessons(call: HookEvent, known: OpenSnapshot, text: string)
 
 /** Finds skills in the library; null if its index cannot be read. The next writer replaces a damaged index. */
 function findItems(call: HookEvent, { project }: OpenSnapshot, text: string): Fit[] | null {
-  const files = openIndexFiles(dirname(call.home.snapshot));
   const context = describeProject((call.cwd !== null && attempt(() => readdirSync(call.cwd ?? ""))) || []);
-  const found = files.read((index) => find(index, text, { project, context }));
+  const found = readIndexFiles(dirname(call.home.snapshot), (index) =>
+    find(index, text, { project, context }),
+  );
   return found?.flatMap((one) => fitItem(call, project, one) ?? []) ?? null;
 }
 

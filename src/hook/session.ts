@@ -27,6 +27,13 @@ export function openMarks({ seen }: Home, session: string) {
       rmSync(fileFor(what), { force: true });
       return existed;
     },
+    /** Marks from when on the agent has what it does in its context: since the prompt, or since that was lost. */
+    beginTurn: (now: number) => {
+      mkdirSync(own, { recursive: true, mode: 0o700 });
+      writeFileSync(fileFor("turn"), String(now), { mode: 0o600 });
+    },
+    /** When the turn began; 0 if nobody saw that. */
+    turnBegan: () => (has("turn") ? Number(readFileSync(fileFor("turn"), "utf8")) : 0),
     /** Clears what was told: the agent has lost its context. */
     forget: () => rmSync(told, { recursive: true, force: true }),
   };
@@ -59,7 +66,8 @@ export async function withSnapshot<Result>(
   if (!existsSync(snapshot)) return null;
   return readSnapshot(snapshot, async (known) => {
     const project = identifyHere(call);
-    return isAllowed(known, project) ? look({ ...known, project: project.id }) : null;
+    const id = known.get("alias", project.id) ?? project.id;
+    return isAllowed(known, project) ? look({ ...known, project: id }) : null;
   });
 }
 

@@ -28,7 +28,11 @@ export async function atStart(call: HookEvent): Promise<HookReply | null> {
 
 async function tell(call: HookEvent): Promise<HookReply | null> {
   const { source } = call.payload;
-  if (source === "compact" || source === "clear") openMarks(call.home, call.session).forget();
+  if (source === "compact" || source === "clear") {
+    const marks = openMarks(call.home, call.session);
+    marks.forget();
+    marks.beginTurn(call.now);
+  }
   // Recorded even if nothing is known yet: what this session teaches is news to the next.
   const last = recordStart(call, identifyHere(call).id);
   return withSnapshot(call, async (known) => listFacts(call, known, last));

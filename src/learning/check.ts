@@ -84,6 +84,8 @@ function checkLesson(said: JudgedLesson, question: SessionQuestion, { byRules, k
   const checked = checkWords(said, () => writeRecord(question.shown));
   if ("because" in checked) return checked;
   const { words } = checked;
+  const steps = checkSteps(said.steps, () => writeRecord(question.shown));
+  if ("because" in steps) return steps;
   const evidence = [...new Set(said.refs)]
     .flatMap((ref) => question.shown.get(ref) ?? [])
     .sort(compareEvents);
@@ -94,7 +96,7 @@ function checkLesson(said: JudgedLesson, question: SessionQuestion, { byRules, k
   const confidence = rateLesson(said.confidence, kind, evidence, [...question.shown.values()]);
   return {
     finding: makeLesson(
-      { ...said, ...words, kind, confidence },
+      { ...said, ...words, ...steps, kind, confidence },
       evidence as [Event, ...Event[]],
       byRules,
       known,
@@ -151,8 +153,25 @@ export function checkWords(
   const because =
     findConcern(`${said.lesson}\n${said.when}\n${said.do}`) ??
     findFlaw(words.lesson) ??
-    findUnknownName(words, readRecord, mostUnknown);
+    findUnknownName([words.lesson, words.trigger, words.action], readRecord, mostUnknown);
   return because === null ? { words } : { because };
+}
+
+/** Steps of a lesson, and characters of one. */
+const maxSteps = 7;
+const stepChars = 200;
+
+/** The steps of a lesson, or why it may not be kept; without steps that the record does not bear out it is a rule. */
+function checkSteps(
+  said: readonly string[],
+  readRecord: () => string,
+): { readonly steps: string[] } | { readonly because: string } {
+  const steps = said.map((step) => oneLine(step).replace(/^\d{1,2}[.)] /, "")).filter((step) => step !== "");
+  if (steps.length < 2) return { steps: [] };
+  const because = findConcern(steps.join("\n"));
+  if (because !== null) return { because };
+  const fits = steps.length <= maxSteps && steps.every((step) => step.length <= stepChars);
+  return { steps: fits && findUnknownName(steps, readRecord, 1 / 2) === null ? steps : [] };
 }
 
 /** The judge's words on one line each; of too long a lesson the first sentences, if they fit. */
@@ -213,12 +232,8 @@ function findConcern(text: string): string | null {
 }
 
 /** A command, path or name of the lesson that nothing in the record has. */
-function findUnknownName(
-  { lesson, trigger, action }: LessonWords,
-  readRecord: () => string,
-  most: number,
-): string | null {
-  const names = new Set([lesson, trigger, action].flatMap(listNames));
+function findUnknownName(texts: readonly string[], readRecord: () => string, most: number): string | null {
+  const names = new Set(texts.flatMap(listNames));
   if (names.size === 0) return null;
   const record = readRecord().toLowerCase();
   const unknown = [...names].filter((name) => !record.includes(name.toLowerCase()));
@@ -276,7 +291,7 @@ function makeLesson(
   byRules: readonly Finding[],
   known: readonly KnownLesson[],
 ): Finding {
-  const { kind, lesson, trigger, action, scope, confidence } = said;
+  const { kind, lesson, trigger, action, steps, scope, confidence } = said;
   const decides = (event: Event) => (isSaid(kind) ? event.kind === "prompt" : isFailing(event));
   const others = evidence.filter((event) => !decides(event));
   const sorted = [...evidence.filter(decides), ...others].slice(0, maxFindingEvents);
@@ -285,11 +300,10 @@ function makeLesson(
   return {
     ...makeFinding(
       {
-        ...{ kind, lesson, trigger, action, scope },
+        ...{ kind, lesson, trigger, action, steps, scope },
         keywords: [...extractTerms(`${trigger} ${action}`)].slice(0, maxKeywords),
         confidence,
         name: slugify(trigger) || slugify(action) || kind,
-        artifact: isSaid(kind) ? "rule" : "skill",
         excerpt: quoteEvents(sorted),
         ...(kind === "error-recovery" ? findCure(said, evidence, byRules) : {}),
       },

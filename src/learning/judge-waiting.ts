@@ -361,7 +361,7 @@ async function recordVerdict(
   model: string,
 ): Promise<SessionJudgement | null> {
   const { store, clock } = deps;
-  const { events, calls, own, leads } = read;
+  const { events, calls, own, leads, troubles } = read;
   const whole = joinVerdicts(before, verdict);
   const pass = row.pass + 1;
   const judgement = { ...whole, model, pass };
@@ -369,6 +369,7 @@ async function recordVerdict(
     ...{ session, mark: row.mark, pass, judged: row.judged, events, calls, leads },
     ...{
       uses: calls.uses(own),
+      troubles,
       findings: await settle(store, session, read, whole),
       verdict: whole,
       judgement,

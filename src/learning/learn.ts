@@ -1,5 +1,5 @@
 import { makeId } from "../base/index.ts";
-import { CallReader, isOwnCall, type Recovery } from "../failures/index.ts";
+import { CallReader, isOwnCall, listTroubles, type Recovery } from "../failures/index.ts";
 import { extractGist, isUnconfirmed, openLessons, recordEntries } from "../lessons/index.ts";
 import {
   type CallUse,
@@ -12,6 +12,7 @@ import {
   type SessionJudgement,
   type StoredFinding,
   type TranscriptId,
+  type Trouble,
 } from "../records/index.ts";
 import { type Home, isBelowHome, resolveSettings, whyNotLearn } from "../settings/index.ts";
 import type { Store } from "../store/index.ts";
@@ -35,8 +36,6 @@ type LearnOptions = IngestOptions & {
   readonly onLook?: (done: number, all: number) => void;
   /** When to stop looking: what was looked at until then is kept, and the rest is left for another time. */
   readonly lookUntil?: () => boolean;
-  /** Sessions with fewer events are not learned from; 10 unless told. */
-  readonly fewestEvents?: number | undefined;
   /** Also sessions in which nothing is new. */
   readonly again?: boolean;
 };
@@ -117,7 +116,7 @@ async function learn(
   deps: LearningDeps,
   after: AfterLearning,
   paths: readonly string[] | undefined,
-  { onLook, lookUntil, fewestEvents, again = false, ...options }: LearnOptions = {},
+  { onLook, lookUntil, again = false, ...options }: LearnOptions = {},
 ): Promise<Learned> {
   const { home, store } = deps;
   // A settings file that may say "off" is read before anything else.
@@ -126,8 +125,7 @@ async function learn(
   const until = lookUntil ?? (() => false);
   const creditSeen = after.creditSeen({ until });
   const lessonsBefore = await store.learning.lessons.mark();
-  const fewest = fewestEvents ?? fewestSessionEvents;
-  const { eligible, skipped } = await selectSessions(sessions, fewest, deps.isRefused);
+  const { eligible, skipped } = await selectSessions(sessions, deps.isRefused);
   const due = await findDue(store, eligible, again);
   const looked = await lookAtAll(deps, due, { until, onLook, creditSeen });
   // Projects are compared only when one of them has something new.
@@ -213,16 +211,11 @@ async function listShown(store: Store, sessions: readonly SessionView[]): Promis
   return (await withoutUnconfirmed(store, found)).sort(compareStored);
 }
 
-async function selectSessions(
-  sessions: readonly SessionView[],
-  fewest: number,
-  isRefused: LearnConsent["isRefused"],
-) {
+async function selectSessions(sessions: readonly SessionView[], isRefused: LearnConsent["isRefused"]) {
   const skipped: { what: string; because: string }[] = [];
   const eligible: SessionView[] = [];
   for (const session of sessions) {
-    const isShort = session.counts.events < fewest;
-    const because = isShort ? `fewer than ${fewest} events` : await isRefused(session);
+    const because = await isRefused(session);
     if (because === null) eligible.push(session);
     else skipped.push({ what: session.path, because });
   }
@@ -234,6 +227,7 @@ export interface SessionResult extends SessionToLearn, ReadSession {
   readonly findings: readonly Finding[];
   readonly leads: readonly Lead[];
   readonly uses: readonly CallUse[];
+  readonly troubles: readonly Trouble[];
   /** The judge's word so far, and the key of its entry. */
   readonly verdict: Verdict | null;
   readonly judged: string | null;
@@ -243,10 +237,10 @@ export interface SessionResult extends SessionToLearn, ReadSession {
 
 async function lookAt(store: Store, due: SessionToLearn): Promise<SessionResult> {
   const read = await readForLearning(store, due.session);
-  const { events, calls, own, leads } = read;
+  const { events, calls, own, leads, troubles } = read;
   const verdict = await loadVerdict(store, due.judged);
   const findings = await settle(store, due.session, read, verdict);
-  return { ...due, events, calls, findings, leads, verdict, uses: calls.uses(own) };
+  return { ...due, events, calls, findings, leads, verdict, troubles, uses: calls.uses(own) };
 }
 
 /** A session's events, and what rules make of them. */
@@ -254,7 +248,8 @@ export async function readForLearning(store: Store, session: SessionView) {
   const events = await readEvents(store, session);
   const calls = new CallReader();
   const own = selectOwnEvents(session, events);
-  return { events, calls, own, byRules: findCertain(own, calls), leads: findLeads(own, calls) };
+  const troubles = listTroubles(calls.recoveries(own), own, calls);
+  return { events, calls, own, troubles, byRules: findCertain(own, calls), leads: findLeads(own, calls) };
 }
 
 /** What a session teaches, with what was judged of it. */
@@ -334,11 +329,12 @@ type Recorded = Omit<SessionResult, "events" | "calls"> & Partial<Pick<SessionRe
 
 /** The ledger entries of one look at a session: new and changed findings, withdrawn ones, the judgement, the look itself. */
 function makeEntries(result: Recorded, now: number, known: readonly StoredFinding[]): LedgerEntry[] {
-  const { session, mark, pass, judgement, leads, uses } = result;
+  const { session, mark, pass, judgement, leads, uses, troubles } = result;
   const common = describeOrigin(session);
   const key = `${session.id}@${pass}`;
   const judged = judgement ? `judged:${key}` : result.judged;
-  const data = { pass, mark, run: getSessionId(session), uses, leads, ...measureWaiting(result), judged };
+  const run = getSessionId(session);
+  const data = { pass, mark, run, uses, troubles, leads, ...measureWaiting(result), judged };
   return [
     ...makeFindingEntries(result, now, known),
     ...(judgement
@@ -364,7 +360,8 @@ function makeFindingEntries(
   const made = findings.flatMap((finding): LedgerEntry[] => {
     const id = findingId(session, finding);
     const stored = before.get(id);
-    if (stored && JSON.stringify(stored.finding) === JSON.stringify(finding)) return [];
+    const isKnown = stored && stored.project === session.project.id;
+    if (isKnown && JSON.stringify(stored.finding) === JSON.stringify(finding)) return [];
     // Lessons of a person are compared with all of that person's, others with their project's.
     const scopeId = finding.scope === "user" ? "user" : session.project.id;
     const data = { id, pass, run, scopeId, foundAt: stored?.foundAt ?? now, finding };
@@ -391,25 +388,21 @@ interface RuleLearning {
   readonly events: readonly Event[];
   readonly recoveries: readonly Recovery[];
   readonly findings: readonly Finding[];
+  readonly troubles: readonly Trouble[];
+  readonly uses: readonly CallUse[];
   readonly entries: readonly LedgerEntry[];
-  /** Too short a session is not learned from. */
-  readonly isLearnedFrom: boolean;
 }
 
 export function learnByRules(session: SessionView, all: readonly Event[], now: number): RuleLearning {
   const events = selectOwnEvents(session, all);
   const calls = new CallReader();
-  const isLearnedFrom = session.counts.events >= fewestSessionEvents;
-  const findings = isLearnedFrom ? findCertain(events, calls) : [];
-  const uses = isLearnedFrom ? calls.uses(events) : [];
-  const look = { session, mark: "", pass: 1, findings, leads: [], verdict: null, judged: null, uses };
-  return {
-    events,
-    recoveries: calls.recoveries(events),
-    findings,
-    entries: makeEntries(look, now, []),
-    isLearnedFrom,
-  };
+  const findings = findCertain(events, calls);
+  const uses = calls.uses(events);
+  const recoveries = calls.recoveries(events);
+  const troubles = listTroubles(recoveries, events, calls);
+  const none = { leads: [], verdict: null, judged: null };
+  const look = { session, mark: "", pass: 1, findings, uses, troubles, ...none };
+  return { events, recoveries, findings, troubles, uses, entries: makeEntries(look, now, []) };
 }
 
 /** The id of a finding: the same for the same kind at the same place. */
@@ -419,9 +412,6 @@ export function findingId({ id }: SessionView, { kind, refs, by, lesson }: Findi
 }
 
 // --- What is due ---
-
-/** Sessions with fewer events are read but not learned from. */
-const fewestSessionEvents = 10;
 
 /** A session to be looked at; the mark stands for its content and for the rules that looked. */
 interface SessionToLearn {
@@ -446,7 +436,8 @@ async function findDue(
       const reading = readings.get(path);
       return reading ? getReadMark(reading, id) : [];
     });
-    const mark = `${rulesVersion}:${marks.join()}`;
+    // A remote that comes to light later makes it a session of another project.
+    const mark = `${rulesVersion}-${makeId("p", session.project.id)}:${marks.join()}`;
     const row = known.get(session.id);
     if (row?.mark === mark && !again) return [];
     return [{ session, mark, pass: (row?.pass ?? 0) + 1, judged: row?.judged ?? null }];
@@ -493,7 +484,7 @@ async function checkCaptured(
   const paths = files.map(({ path }) => path);
   const readings = new Map((await store.readings.of(paths)).map((reading) => [reading.path, reading]));
   const sessions = await viewSessions(store, paths);
-  const { eligible } = await selectSessions(sessions, fewestSessionEvents, isRefused);
+  const { eligible } = await selectSessions(sessions, isRefused);
   const due = await findDue(store, eligible, false);
   const rows = await store.learning.learned.of(due.map(({ session }) => session.id));
   // What only newer detectors have not seen was looked through.
@@ -524,6 +515,6 @@ export function createConsent(home: Home): LearnConsent {
   const isRefused: LearnConsent["isRefused"] = async ({ cwd, project }) =>
     cwd !== null && isBelowHome(home, cwd) ? "Knack's own work" : refuses(project.root, project.id);
   const learnable = async (sessions: readonly SessionView[]) =>
-    (await selectSessions(sessions, 0, isRefused)).eligible;
+    (await selectSessions(sessions, isRefused)).eligible;
   return { refuses, isRefused, learnable };
 }

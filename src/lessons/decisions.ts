@@ -2,6 +2,7 @@ import { type Clock, compareText, makeId } from "../base/index.ts";
 import { compareSymptoms, isSameFix } from "../failures/index.ts";
 import {
   type Actor,
+  chooseArtifact,
   type Finding,
   type FindingId,
   getSessionId,
@@ -270,7 +271,7 @@ async function keepLead({ store, clock }: LessonDeps, session: LeadSession, lead
     action: summary,
     keywords: [...extractTerms(summary)],
     name: slugify(summary.split(/\s+/).slice(0, nameWords).join(" ")) || kind,
-    artifact: isSaid(kind) ? "rule" : "skill",
+    artifact: chooseArtifact({ lesson: summary, steps: [] }),
     excerpt: { ...noExcerpt, said: isSaid(kind) ? summary : null },
     ...{ call: null, symptom: null, remedy: null },
   };
@@ -333,7 +334,7 @@ async function findShared({ store, clock }: LessonDeps, all: boolean): Promise<S
 
 async function findSharedBy({ store, clock }: LessonDeps, lesson: Lesson): Promise<SharedLesson> {
   const projects = await loadProjects(store);
-  const own = createMember(lesson, clock.now(), resolveProjectIds(projects));
+  const own = createMember(lesson, clock.now(), createResolver(projects));
   const others = (await store.learning.lessons.list()).filter(({ id }) => id !== lesson.id);
   const near = createSearch([own, ...createPool(others, clock.now(), projects)])(own);
   return judgeGroup(groupAround(own, near), projects);
@@ -390,6 +391,10 @@ async function loadProjects({ projects }: Store): Promise<Projects> {
   return new Map((await projects.list()).map((row) => [row.id, row]));
 }
 
+function createResolver(projects: Projects): (id: string) => string {
+  return resolveProjectIds([...projects].map(([id, { root }]) => ({ id, root })));
+}
+
 /** The sessions and records that lessons rest on, by lesson; a copied record is the same, whatever its session. */
 async function loadRecords({ learning }: Store, lessons: readonly Lesson[]): Promise<Map<string, string[]>> {
   const evidence = await learning.findings.evidence(lessons.map(({ id }) => id));
@@ -427,7 +432,7 @@ function createMember(lesson: Lesson, now: number, resolve: (project: string) =>
 
 /** Candidates for and against a promotion: those already shown first, then the surest. */
 function createPool(lessons: readonly Lesson[], now: number, projects: Projects): Member[] {
-  const resolve = resolveProjectIds(projects);
+  const resolve = createResolver(projects);
   return lessons
     .filter(({ project }) => project !== "unknown")
     .map((lesson) => createMember(lesson, now, resolve))

@@ -276,17 +276,58 @@ async function insertFinding(learning: Learning, entry: MadeEntry): Promise<stri
   return [...lessonIds, lessonId];
 }
 
+/** Cures of one failure that a new one is compared with. */
+const mostCures = 12;
+
 /** The findings that may be the same as one, or opposed to it, by themselves. */
 async function findRelated(learning: Learning, stored: StoredFinding, gist: Gist) {
   const isByRules = stored.finding.by === undefined;
-  const near = isByRules ? await findSimilarFindings(learning, stored.scopeId, gist) : [];
-  const alike = near.filter((other) => isSameLesson(gist, other.gist) || areOpposed(gist, other.gist));
+  const alike = isByRules ? await findAlike(learning, stored.scopeId, gist) : [];
+  const cures = isByRules
+    ? await learning.findings.cued(lessonCues(stored.finding), stored.project, mostCures)
+    : [];
   const findings = [
-    ...(await learning.findings.get(alike.map(({ id }) => id))),
-    ...(await learning.findings.withCues(listSamenessCues(stored))),
+    ...(await learning.findings.get(alike)),
+    // Of two that rules made, words decide.
+    ...(await learning.findings.withCues(listSamenessCues(stored), isByRules ? "judge" : null)),
+    // Opposite cures of a failure may have no words in common.
+    ...cures.filter(({ scopeId }) => scopeId === stored.scopeId),
   ];
-  const distinct = new Map(findings.map((one) => [one.id, { ...one, gist: extractGist(one.finding) }]));
+  const gistOf = createGistReader();
+  const distinct = new Map(findings.map((one) => [one.id, { ...one, gist: gistOf(one.finding) }]));
   return [...distinct.values()];
+}
+
+/**
+ * The findings whose words are like those of one, or opposed to them. Of those that say the same in one lesson, one is
+ * enough: a failure that is met every day has hundreds.
+ */
+async function findAlike(learning: Learning, scopeId: string, gist: Gist): Promise<string[]> {
+  const same = new Map<Gist, Map<LessonId, string>>();
+  const opposed = new Map<Gist, string[]>();
+  const others = new Set<Gist>();
+  for (const { id, lessonId, gist: other } of await findSimilarFindings(learning, scopeId, gist)) {
+    if (others.has(other)) continue;
+    if (same.has(other)) same.get(other)?.set(lessonId, id);
+    else if (opposed.has(other)) opposed.get(other)?.push(id);
+    else if (areOpposed(gist, other)) opposed.set(other, [id]);
+    else if (isSameLesson(gist, other)) same.set(other, new Map([[lessonId, id]]));
+    else others.add(other);
+  }
+  return [...[...opposed.values()].flat(), ...[...same.values()].flatMap((ids) => [...ids.values()])];
+}
+
+type ComparedText = Parameters<typeof extractGist>[0];
+
+/** Many findings say the same; the words of each text are read once. */
+function createGistReader(): (text: ComparedText) => Gist {
+  const known = new Map<string, Gist>();
+  return (text) => {
+    const key = `${text.kind}\n${text.trigger}\n${text.action}`;
+    const gist = known.get(key) ?? extractGist(text);
+    known.set(key, gist);
+    return gist;
+  };
 }
 
 /** The cues under which findings of one scope that are exactly the same are found. */
@@ -352,7 +393,8 @@ export async function findSimilarFindings(learning: Learning, scopeId: string, g
     scopeId,
     planWordSearch(gist, (word) => counts.get(word) ?? 0),
   );
-  return near.map((other) => ({ ...other, gist: extractGist(other) }));
+  const gistOf = createGistReader();
+  return near.map((other) => ({ ...other, gist: gistOf(other) }));
 }
 
 /** Removes a finding. What it alone held together falls apart into several lessons. */
@@ -406,9 +448,10 @@ async function addUses(learning: Learning, entry: EntryOf<"session.learned">): P
   if (session === null || project === null) return [];
   const [known] = await learning.learned.of([session]);
   if (known && known.pass >= data.pass) return [];
-  const { pass, mark, leads, waiting, size, judged } = data;
+  const { run, pass, mark, leads, troubles, waiting, size, judged } = data;
   await learning.learned.save({
-    ...{ session, project, pass, mark, waiting, size, judged },
+    ...{ session, run, project, at: at ?? 0, pass, mark, waiting, size, judged },
+    troubles: JSON.stringify(troubles),
     leads: JSON.stringify(leads),
   });
   await learning.uses.replace(session, data.run, project, at ?? 0, data.uses);
@@ -446,7 +489,7 @@ async function refoldLessons(
   for (let from = 0; from < stale.length; from += foldedAtOnce) {
     const some = stale.slice(from, from + foldedAtOnce);
     const lessons: Lesson[] = [];
-    for (const known of await loadKnown(learning, some))
+    for (const known of await loadKnown(learning, some, others.length === 0 ? opposing : undefined))
       lessons.push(await foldLesson(known, listUses, ratings));
     const left = new Set(lessons.map(({ id }) => id));
     await learning.lessons.forget(some.filter((id) => !left.has(id)));
@@ -503,10 +546,14 @@ interface KnownLesson {
 }
 
 /** Loaded for many lessons at once: a query for each would cost more than its answer. */
-async function loadKnown(learning: Learning, ids: readonly string[]): Promise<KnownLesson[]> {
+async function loadKnown(
+  learning: Learning,
+  ids: readonly string[],
+  known?: Awaited<ReturnType<Learning["findings"]["opposing"]>>,
+): Promise<KnownLesson[]> {
   const { findings, decisions, links } = learning;
   const evidence = await findings.evidence(ids);
-  const opposing = await findings.opposing(ids);
+  const opposing = known ?? (await findings.opposing(ids));
   const opponents = [...opposing.values()].flat().map(({ lessonId }) => lessonId);
   const decided = await decisions.ofLessons([...new Set([...ids, ...opponents])]);
   const picked = ids.map((id) => {
@@ -515,8 +562,8 @@ async function loadKnown(learning: Learning, ids: readonly string[]): Promise<Kn
   });
   const wanted = picked.flatMap(({ best, proof }) => [best?.id ?? [], proof?.id ?? []].flat());
   const stored = new Map((await findings.get([...new Set(wanted)])).map((one) => [one.id, one]));
-  const known = [...evidence.values()].flat();
-  const joined = findJoined(await links.of(known.map(({ id }) => id)));
+  const found = [...evidence.values()].flat();
+  const joined = findJoined(await links.of(found.map(({ id }) => id)));
   return picked.flatMap(({ id, best, proof, ...own }) => {
     const told = best && stored.get(best.id);
     const all = evidence.get(id) ?? [];
@@ -584,10 +631,8 @@ function createUseReader({ uses }: Learning): UseReader {
     const key = JSON.stringify([call[0], project]);
     const all = known.get(key) ?? uses.of(call[0], project);
     known.set(key, all);
-    return (await all).flatMap((use) => {
-      const { run, at, ok, failed } = use;
-      return isUse(use, call) ? [{ type: "used" as const, run, at, ok, failed }] : [];
-    });
+    const own = (await all).filter((use) => isUse(use, call));
+    return own.map(({ run, at, ok, failed }) => ({ type: "used", run, at, ok, failed }));
   };
 }
 
@@ -723,7 +768,7 @@ function sumEntries(entries: readonly LedgerEntry[]): Credit {
     helpful: count((one) => one.rating?.verdict === "helpful"),
     harmful: count((one) => one.rating?.verdict === "harmful"),
     unrated: count((one) => one.used && one.rating === null),
-    characters: shown.reduce((sum, { data }) => sum + ("text" in data ? data.text.length : 0), 0),
+    characters: shown.reduce((sum, { data }) => sum + ("text" in data ? (data.text?.length ?? 0) : 0), 0),
     firstAt: entries[0]?.at ?? 0,
     shownAt: lastTime(shown),
     usedAt: lastTime(entries.filter(({ type }) => type === "skill.used")),

@@ -1,5 +1,11 @@
 import { compareText, makeId } from "../base/index.ts";
-import { compareSymptoms, fileFamily, generalizeError, isSameFix } from "../failures/index.ts";
+import {
+  areOppositeFixes,
+  compareSymptoms,
+  fileFamily,
+  generalizeError,
+  isSameFix,
+} from "../failures/index.ts";
 import {
   type Cause,
   type Finding,
@@ -80,7 +86,10 @@ export function isSameFinding(a: ComparedFinding, b: ComparedFinding): boolean {
 
 /** Whether two findings say opposite things by themselves; a judge says so explicitly. */
 export function areOpposedFindings(a: ComparedFinding, b: ComparedFinding): boolean {
-  return !isJudged(a, b) && areOpposed(a.gist, b.gist);
+  if (isJudged(a, b)) return false;
+  // A cure is a call: that another leaves out a word of it makes them two ways, not opposites.
+  if (a.finding.symptom !== null && b.finding.symptom !== null) return areOppositeFixes(a.finding, b.finding);
+  return areOpposed(a.gist, b.gist);
 }
 
 interface ComparedFinding {
@@ -236,6 +245,7 @@ export function lessonCues(finding: Finding): string[] {
   return [
     ...listErrorCues(symptom),
     ...(isGeneral(finding) ? listShapeCues(symptom) : []),
+    ...(remedy === "elevation" ? listSandboxCues(symptom) : []),
     ...(isForeseeable(symptom, remedy) ? listWarningCues(symptom) : []),
   ];
 }
@@ -247,7 +257,10 @@ const passing = new Set<Cause>(["failing-test", "timeout", "transient", "service
 export function questionCues(question: Question): string[] {
   const calls = question.type === "failure" ? [] : question.calls.flatMap(listCallCues);
   const symptom = question.type === "call" ? null : question.symptom;
-  const errors = symptom === null ? [] : [...listErrorCues(symptom), ...listShapeCues(symptom)];
+  const errors =
+    symptom === null
+      ? []
+      : [...listErrorCues(symptom), ...listShapeCues(symptom), ...listSandboxCues(symptom)];
   return [...new Set([...calls, ...errors])];
 }
 
@@ -262,6 +275,11 @@ function listErrorCues(symptom: Symptom): string[] {
 function listShapeCues(symptom: Symptom): string[] {
   const { shape } = generalizeError(symptom);
   return shape === null ? [] : [`shape ${shape}`];
+}
+
+/** What a sandbox refuses one program it refuses the next, whatever host or file it was. */
+function listSandboxCues({ cause }: Symptom): string[] {
+  return cause === "permission" || cause === "transient" ? [`sandbox ${cause}`] : [];
 }
 
 function listWarningCues(symptom: Symptom): string[] {
@@ -290,6 +308,8 @@ export function failedProgram({ cause, about, call, head }: Symptom): string {
 export function compareFailure(symptom: Symptom, finding: Finding): number {
   if (finding.symptom === null) return 0;
   const likeness = compareSymptoms(symptom, finding.symptom);
+  const isRefused = finding.remedy === "elevation" && listSandboxCues(symptom).length > 0;
+  if (isRefused && symptom.cause === finding.symptom.cause) return Math.max(likeness, sameShape);
   if (likeness > 0 || !isGeneral(finding)) return likeness;
   const { shape } = generalizeError(symptom);
   return shape !== null && shape === generalizeError(finding.symptom).shape ? sameShape : 0;

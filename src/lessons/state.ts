@@ -60,7 +60,19 @@ export function foldEvidence(evidence: readonly Evidence[]): LessonState {
     contradicted: false,
     supersededBy: null,
   };
-  return listSteps(evidence).reduce(advance, start);
+  return holdOpposed(listSteps(evidence).reduce(advance, start), evidence);
+}
+
+/** Of opposite cures each is held until more sessions speak for it than against it. */
+function holdOpposed(state: LessonState, evidence: readonly Evidence[]): LessonState {
+  const isCure = evidence.some(
+    (item) => item.type === "found" && item.kind === "error-recovery" && item.by !== "judge",
+  );
+  const isOpen = state.status === "pending" || state.status === "active";
+  if (!isCure || !isOpen || state.acceptedAt !== undefined) return state;
+  const against = new Set(evidence.flatMap((item) => (item.type === "opposed" ? item.run : []))).size;
+  const isHeld = against > 0 && against >= state.sessions;
+  return isHeld ? { ...state, status: "conflict-hold", contradicted: true } : state;
 }
 
 type Decision = Exclude<Evidence, { run: string }>;

@@ -58,9 +58,9 @@ export async function readAuthors(
 ): Promise<Map<string, Authorship>> {
   const authors = new Map<string, Authorship>();
   if (!made.some(({ origin }) => isWritten(origin))) return authors;
-  for (const { started, session, project } of await listWritings(store)) {
+  for (const { started, session, project, finishes } of await listWritings(store)) {
     const { writing: learning, format, model, refs } = started;
-    const evidence = new Set(refs).size;
+    const evidence = new Set([...refs, ...finishes.flatMap((finish) => finish.refs)]).size;
     authors.set(learning, { by: "agent", project, session, format, model, evidence });
   }
   for (const { data } of await store.ledger.since("proposal.made", 0)) {

@@ -66,9 +66,7 @@ interface Submission {
 }
 
 /** Facts that Knack writes into a skill itself; an author cannot set them. */
-export const knackFacts: ReadonlySet<string> = new Set(
-  "origin quality evidence session events model author belongs-to auto-load".split(" "),
-);
+export const knackFacts: ReadonlySet<string> = new Set("origin belongs-to auto-load".split(" "));
 
 /** Checks a package that an agent or a review wrote: form, sizes, secrets and what its texts say. */
 export async function examinePackage(

@@ -1,3 +1,4 @@
+import { maxRuleChars } from "../records/index.ts";
 import { cutAtWord, oneLine } from "../text/index.ts";
 import { isSkillName } from "./skill.ts";
 
@@ -6,8 +7,6 @@ interface Rule {
   readonly id: string;
   readonly line: string;
 }
-
-const maxRuleChars = 300;
 
 const begin = "<!-- knack:begin - lines that Knack learned; change or delete any of them -->";
 const end = "<!-- knack:end -->";

@@ -236,9 +236,7 @@ function renderKey(key: string): string {
   return /^[a-z]+(?:-[a-z]+)+$/.test(key) || plainKeys.has(key) ? key : quoteYaml(key);
 }
 
-const plainKeys = new Set(
-  "origin quality evidence model kind author version domain session events".split(" "),
-);
+const plainKeys = new Set("origin model kind author version domain".split(" "));
 
 export function trimBlankLines(text: string): string {
   const lines = text.replaceAll("\r\n", "\n").split("\n");

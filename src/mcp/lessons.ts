@@ -49,12 +49,12 @@ export const lessonLeads = defineTool({
   },
 });
 
-/** Finds the leads of the session in progress, however short it is, or of all that are new. */
+/** Finds the leads of the session in progress, or of all that are new. */
 async function lookThrough({ knack }: ToolCall, own: ActiveCaller["session"]): Promise<void> {
   const giveUp = Date.now() + lookMs;
   const until = () => Date.now() > giveUp;
   if (own === null) await knack.learn(undefined, { until, lookUntil: until });
-  else await knack.learn([own.path], { fewestEvents: 1 });
+  else await knack.learn([own.path]);
 }
 
 function describeDossier({ id, system, prompt, schema, left }: Dossier): string {

@@ -1,34 +1,68 @@
 import * as z from "zod";
 import { fields, learningSignal, readReply, refuseWith, skillIssueSignal } from "../authoring/index.ts";
 import { asObject } from "../base/index.ts";
+import type { Knack } from "../open.ts";
 import { createFault } from "../records/index.ts";
 import { itemNamed } from "../search/index.ts";
+import { mayBeWritten, redact, scan } from "../trust/index.ts";
 import { lessonLeads, lessonSubmit } from "./lessons.ts";
 import { answer, defineTool, type Tool } from "./tool.ts";
 
 const skillSearch = defineTool({
   name: "skill_search",
-  title: "Find a skill for what you are about to do",
+  title: "Find a skill for what you are about to do, or the known fix of a failure",
   about:
-    "Call before work that somebody may have done before: it finds the few skills that fit, or none. Then load one with skill_load.",
+    "Call before work that somebody may have done before: it finds the few skills that fit, or none. Then load one with skill_load. Call with an error when something failed: it finds what worked the last time.",
   input: z.object({
-    query: z.string().min(1).max(4_000).describe("What is to be done, in the person's words."),
+    query: z.string().min(1).max(4_000).nullish().describe("What is to be done, in the person's words."),
+    error: z.string().min(1).max(100_000).nullish().describe("What a failed command printed."),
+    command: z.string().max(100_000).nullish().describe("With error: the command that failed."),
   }),
   readOnly: true,
-  run: async ({ query }, { knack, host }) => {
-    const found = (await knack.find(query, host.cwd)).map(({ card, why, chance }) => {
-      const { name, kind, draft, harmless } = card;
-      // A description that may be dangerous is not shown.
-      const description = harmless ? card.description : "";
-      return { name, kind, description, why, draft, chance: Math.round(chance * 100) / 100 };
-    });
-    const lines = found.map(
-      ({ name, kind, description, draft, why }) =>
-        `- ${name}${draft ? " (draft)" : ""}${kind === "skill" ? "" : ` (${kind})`}: ${description} [${why}]`,
-    );
-    return answer(lines.join("\n") || "No skill in the library fits.", { found });
+  run: async ({ query, error, command }, { knack, host }) => {
+    if (query == null && error == null)
+      return refuseWith(
+        createFault("invalid_argument", "Neither query nor error.", "Call skill_search with one of them."),
+      );
+    const fixes = error == null ? [] : await findFixes(knack, error, command ?? null, host.cwd);
+    const found = query == null ? [] : await findSkills(knack, query, host.cwd);
+    const lines = [
+      ...fixes.map(({ best: { finding } }) => redact(`- What worked: ${finding.action}. ${finding.lesson}`)),
+      ...found.map(
+        ({ name, kind, description, draft, why }) =>
+          `- ${name}${draft ? " (draft)" : ""}${kind === "skill" ? "" : ` (${kind})`}: ${description} [${why}]`,
+      ),
+    ];
+    const nothing = error == null ? "No skill in the library fits." : "No fix of this is known.";
+    return answer(lines.join("\n") || nothing, { found, fixes: fixes.map(describeFix) });
   },
 });
+
+async function findSkills(knack: Knack, query: string, cwd: string) {
+  return (await knack.find(query, cwd)).map(({ card, why, chance }) => {
+    const { name, kind, draft, harmless } = card;
+    // A description that may be dangerous is not shown.
+    const description = harmless ? card.description : "";
+    return { name, kind, description, why, draft, chance: Math.round(chance * 100) / 100 };
+  });
+}
+
+type Fix = Awaited<ReturnType<Knack["recall"]>>["matches"][number];
+
+/** What `knack recall --error` finds, without what may be dangerous. */
+async function findFixes(knack: Knack, error: string, command: string | null, cwd: string): Promise<Fix[]> {
+  const asked = { command: command && redact(command), output: redact(error), exitCode: null };
+  const { matches } = await knack.recall(asked, cwd);
+  return matches.filter(({ best: { finding } }) =>
+    mayBeWritten(scan([finding.lesson, finding.action, ...finding.steps].join("\n"))),
+  );
+}
+
+function describeFix({ lesson, best, score, distance }: Fix) {
+  const { action, excerpt } = best.finding;
+  const texts = { action: redact(action), worked: excerpt.worked && redact(excerpt.worked) };
+  return { id: lesson.id, name: lesson.name, ...texts, score, distance };
+}
 
 const skillLoad = defineTool({
   name: "skill_load",

@@ -1,5 +1,6 @@
 import { compareText } from "../base/index.ts";
 import {
+  type Chronic,
   callText,
   causeGroups,
   compareSymptoms,
@@ -32,7 +33,9 @@ import {
 import type { Store } from "../store/index.ts";
 import { baseName, extractTerms, measureSimilarity } from "../text/index.ts";
 import { type IngestDeps, makeFoundEntry, readEvents, type SessionView } from "../transcripts/index.ts";
+import { findChronicIn } from "./chronic.ts";
 import {
+  findAlternative,
   findHome,
   type LessonMatch,
   leastScore,
@@ -62,8 +65,10 @@ export interface Backtest {
   readonly shown: number;
   /** Lessons that would have been there when they were needed. */
   readonly hits: readonly Hit[];
-  /** Lessons that would have been shown for nothing. */
-  readonly wrongs: readonly (Showing & { readonly because: string })[];
+  /** Lessons that would have been shown for nothing, or would have led astray. */
+  readonly wrongs: readonly Wrong[];
+  /** Failures that three sessions or more met and none overcame. */
+  readonly chronic: readonly Chronic[];
   readonly skipped: readonly { readonly what: string; readonly because: string }[];
   /** How many of those there was no time for. */
   readonly late: number;
@@ -101,6 +106,12 @@ interface Hit extends Showing {
   readonly savedMs: number;
 }
 
+/** Useless: it was beside the point. Wrong: something else helped, it was tried in vain, or it warned of what works. */
+interface Wrong extends Showing {
+  readonly verdict: "useless" | "wrong";
+  readonly because: string;
+}
+
 interface BacktestOptions {
   readonly refuses?: (session: SessionView) => Promise<string | null>;
   readonly onProgress?: (done: number, all: number) => void;
@@ -136,29 +147,31 @@ export async function backtest(
     }
     onProgress?.(done + 1, sessions.length);
   }
-  const replay = new Replay(deps.scratch);
+  const replay = new Replay(deps.scratch, accounts);
   const begun = new Set<SessionAccount>();
-  for (const { account, moment, order } of buildTimeline(accounts)) {
+  for (const { account, moment, taught, order } of buildTimeline(accounts)) {
     if (stop()) break;
     begun.add(account);
-    if (moment === null) replay.learn(account);
-    else await replay.live(account, moment, order);
+    if (taught !== null) replay.learn(account, taught);
+    else if (moment !== null) await replay.live(account, moment, order);
+    else replay.end(account);
   }
   for (const account of accounts) if (!begun.has(account)) skip(account.session, outOfTime);
   const lived = [...begun].map((account) => ({ session: account.session, ...account.lived }));
   const late = skipped.filter(({ because }) => because === outOfTime).length;
-  return { sessions: lived, ...replay.tally, skipped, late };
+  return { sessions: lived, ...replay.tally, chronic: findChronicIn([...begun]), skipped, late };
 }
 
 function newestFirst(a: SessionView, b: SessionView): number {
   return (b.startedAt ?? 0) - (a.startedAt ?? 0) || compareText(a.id, b.id);
 }
 
-/** All moments in the order of time. A null moment is the end of a session, and comes after everything else of that time. */
+/** All moments in the order of time; what a turn taught, and the end of a session, come after everything else of that time. */
 function buildTimeline(accounts: readonly SessionAccount[]) {
   const points = accounts.flatMap((account) => [
-    ...account.moments.map((moment, order) => ({ account, at: moment.at, moment, order })),
-    { account, at: account.endedAt, moment: null, order: Number.POSITIVE_INFINITY },
+    ...account.moments.map((moment, order) => ({ account, at: moment.at, moment, taught: null, order })),
+    ...account.taught.map((taught, order) => ({ account, at: taught.at, moment: null, taught, order })),
+    { account, at: account.endedAt, moment: null, taught: null, order: Number.POSITIVE_INFINITY },
   ]);
   return points.sort(
     (a, b) =>
@@ -178,18 +191,24 @@ function buildAccount(session: SessionView, all: readonly Event[]) {
   const learned = learnByRules(session, all, endedAt);
   const deciding = new Set(learned.findings.map(({ refs }) => refs[0]));
   const lived: Lived = { prompts: 0, failures: 0, correctionsRepeated: 0 };
+  const moments = listMoments(learned, startedAt);
   return {
     session,
     lived,
     endedAt,
     home: findHome(session.cwd ?? session.project.root ?? ""),
-    moments: listMoments(learned, startedAt),
+    troubles: learned.troubles,
+    uses: learned.uses,
+    moments,
+    taught: listTaught(learned, moments, endedAt),
+    /** The cures that it proved. */
+    cures: learned.findings.flatMap(({ symptom, remedy, call }) =>
+      symptom ? [{ symptom, remedy, call }] : [],
+    ),
     /** Where the events that its findings rest on stand. */
     keys: new Map(learned.events.flatMap(({ ref, key }) => (deciding.has(ref) ? [[ref, key] as const] : []))),
-    /** Entries to record once it ends. */
-    entries: [makeFoundEntry(session), ...learned.entries] as readonly LedgerEntry[],
-    /** Too short a session is not learned from. */
-    teaches: learned.isLearnedFrom,
+    /** Entries to record once it ends: the session itself, and the calls it made. */
+    entries: learned.entries.filter(({ type }) => type !== "finding.made"),
     /** Lessons shown so far, by id. */
     shown: new Map<string, ShownMatch>(),
     /** The failures it has met so far, by cue. */
@@ -202,7 +221,7 @@ function buildAccount(session: SessionView, all: readonly Event[]) {
 }
 
 type UpcomingCall = Question["calls"][number];
-type ShownMatch = Showing & { readonly match: LessonMatch };
+type ShownMatch = Showing & { readonly match: LessonMatch; readonly other: LessonMatch | null };
 
 interface SolvedFailure extends Spot {
   readonly symptom: Symptom;
@@ -224,38 +243,43 @@ class Replay {
     repeats: [] as Backtest["repeats"][number][],
     shown: 0,
     hits: [] as Hit[],
-    wrongs: [] as Backtest["wrongs"][number][],
+    wrongs: [] as Wrong[],
   };
   private readonly scratch: Store;
-  private readonly ended = new Map<string, SessionAccount>();
+  private readonly accounts: readonly SessionAccount[];
+  /** Sessions that taught something so far. */
+  private readonly teachers = new Map<string, SessionAccount>();
   /** Failures that were overcome, by cue. */
   private readonly solved = new Map<string, SolvedFailure[]>();
   private readonly corrections: EarlierCorrection[] = [];
   /** Entries of ended sessions, written in one batch when a question may need them. */
   private queue: LedgerEntry[] = [];
   private readonly projects = new Set<string>();
-  /** The cues of everything learned: most calls share none, and need no query. */
+  /** The cues and the words of everything learned: most calls and prompts share none, and need no query. */
   private readonly cues = new Set<string>();
+  private readonly words = new Set<string>();
   /** The session that owns a record which forks and copies have too: the one that met it first. */
   private readonly owners = new Map<string, SessionAccount>();
 
-  constructor(scratch: Store) {
+  constructor(scratch: Store, accounts: readonly SessionAccount[]) {
     this.scratch = scratch;
+    this.accounts = accounts;
   }
 
-  /** A session has ended: what it teaches is known from here on. */
-  learn(account: SessionAccount): void {
-    const { session, home, entries } = account;
-    this.ended.set(session.id, account);
-    account.shown.clear();
-    account.met.clear();
+  /** A turn has ended: what it taught is known from here on, to sessions that run beside it too. */
+  learn(account: SessionAccount, { entries, moments }: Taught): void {
+    const { session, home } = account;
+    this.teachers.set(session.id, account);
     // Of a project one session says where it is.
-    const known = this.projects.has(session.project.id);
+    if (!this.projects.has(session.project.id)) this.queue.push(makeFoundEntry(session));
     this.projects.add(session.project.id);
-    this.queue.push(...entries.filter(({ type }) => type !== "session.found" || !known));
-    for (const { type, data } of entries)
-      for (const cue of type === "finding.made" ? lessonCues(data.finding) : []) this.cues.add(cue);
-    for (const moment of account.teaches ? account.moments : []) {
+    this.queue.push(...entries);
+    for (const { type, data } of entries) {
+      if (type !== "finding.made") continue;
+      for (const cue of lessonCues(data.finding)) this.cues.add(cue);
+      for (const word of extractGist(data.finding).all) this.words.add(word);
+    }
+    for (const moment of moments) {
       const spot = locate(account, moment);
       if (moment.type === "call" && moment.failure?.solved) {
         const { symptom, end } = moment.failure;
@@ -268,6 +292,13 @@ class Replay {
         this.corrections.push({ ...spot, finding: findingId(session, moment.finding), terms, scope });
       }
     }
+  }
+
+  /** A session has ended: nothing more is said to it. */
+  end(account: SessionAccount): void {
+    this.queue.push(...account.entries);
+    account.shown.clear();
+    account.met.clear();
   }
 
   /** Something happens in a session. */
@@ -301,7 +332,7 @@ class Replay {
       if (match.lesson.id === restated) continue;
       const showing = this.show(account, moment, "prompt", match, null);
       if (!touches(match.lesson, account.moments.slice(order + 1)))
-        this.miss(account, showing, "the session never touches what it is about");
+        this.miss(account, showing, "useless", "the session never touches what it is about");
     }
   }
 
@@ -311,30 +342,39 @@ class Replay {
     const [match] = calls.length > 0 ? await this.ask(account, moment, { type: "call", calls }) : [];
     if (!match) return;
     const showing = this.show(account, moment, "call", match, failure?.line ?? null);
-    if (failure === null && ok !== null)
-      this.miss(account, showing, ok ? "the call worked as it was" : "it failed for another reason");
+    if (failure === null && ok === true) this.miss(account, showing, "wrong", "the call worked as it was");
+    if (failure === null && ok === false)
+      this.miss(account, showing, "useless", "it failed for another reason");
     if (failure !== null && !isAbout(match, failure))
-      this.miss(account, showing, `it failed for another reason: ${failure.line}`);
+      this.miss(account, showing, "useless", `it failed for another reason: ${failure.line}`);
   }
 
   /** Counts a showing as wrong; it can no longer become a hit. */
-  private miss(account: SessionAccount, { match: _, ...showing }: ShownMatch, because: string): void {
-    this.tally.wrongs.push({ ...showing, because });
+  private miss(
+    account: SessionAccount,
+    { match: _, other: __, ...showing }: ShownMatch,
+    verdict: Wrong["verdict"],
+    because: string,
+  ): void {
+    this.tally.wrongs.push({ ...showing, verdict, because });
     account.missed.add(showing.lesson.id);
   }
 
   private async see(account: SessionAccount, moment: CallMoment): Promise<void> {
     const { failure, calls } = moment;
     if (moment.ok === false) account.lived.failures++;
-    // A failure that a session meets again counts once.
-    if (failure === null || !this.meet(account, failure.symptom)) return;
+    if (failure === null) return;
     const { symptom, line } = failure;
-    let known = [...account.shown.values()].find(
-      ({ match, lesson }) => isAbout(match, failure) && !account.missed.has(lesson.id),
-    );
+    const isNew = this.meet(account, symptom);
+    const told = [...account.shown.values()].filter(({ match }) => isAbout(match, failure));
+    let known = told.find(({ lesson }) => !account.missed.has(lesson.id));
+    // A failure that a session meets again counts once, unless an earlier turn of it taught the fix meanwhile.
+    if (told.length > 0 && !isNew) return;
     if (!known) {
-      const [match] = await this.ask(account, moment, { type: "failure", symptom, calls });
-      if (match) known = this.show(account, moment, "failure", match, line);
+      const matches = await this.ask(account, moment, { type: "failure", symptom, calls });
+      const [match] = matches;
+      if (match) known = this.show(account, moment, "failure", match, line, findAlternative(matches));
+      else if (!isNew) return;
     }
     const answered = known && this.judge(account, moment, failure, known) ? known.learnedFrom : null;
     const before = this.findSolved(account, symptom) ?? answered;
@@ -358,11 +398,28 @@ class Replay {
     known: ShownMatch,
   ): boolean {
     const { end, line } = failure;
-    const { match, ...showing } = { ...known, ...locate(account, moment), met: moment.text, error: line };
-    if (settles(match.best.finding, failure) === false) {
-      const because =
-        end === null ? "it was done, and the same failure came again" : `something else helped: ${end.told}`;
-      this.miss(account, { ...showing, match }, because);
+    const { match, other, ...showing } = {
+      ...known,
+      ...locate(account, moment),
+      met: moment.text,
+      error: line,
+    };
+    const told = [match, ...(other ? [other] : [])].map(({ best }) => best.finding);
+    if (isTriedInVain(match.best.finding, failure)) {
+      this.miss(
+        account,
+        { ...showing, match, other },
+        "wrong",
+        "it was done, and the same failure came again",
+      );
+      return false;
+    }
+    const helps = (finding: Finding) =>
+      settles(finding, failure) || this.isProvedLater(account, failure, finding);
+    if (!told.some(helps)) {
+      const isOther = end !== null && end.remedy !== "none";
+      const because = isOther ? `something else helped: ${end.told}` : "the same call worked the next time";
+      this.miss(account, { ...showing, match, other }, isOther ? "wrong" : "useless", because);
       return false;
     }
     // Knowing the fix would have saved what was done until it was found, but not what the fix itself asks for.
@@ -407,10 +464,19 @@ class Replay {
   /** The answers that this session has not had yet. */
   private async ask(account: SessionAccount, { at }: Moment, question: Question): Promise<LessonMatch[]> {
     const { session, home, shown } = account;
-    if (question.type !== "text" && !questionCues(question).some((cue) => this.cues.has(cue))) return [];
+    if (!this.mayKnow(question)) return [];
     await this.catchUp();
     const options = { project: session.project.id, home, unasked: true, now: at };
     return (await recall(this.scratch, question, options)).filter(({ lesson }) => !shown.has(lesson.id));
+  }
+
+  /** Whether anything learned shares a cue with a question, or the two words that a text is searched by. */
+  private mayKnow(question: Question): boolean {
+    if (questionCues(question).some((cue) => this.cues.has(cue))) return true;
+    if (question.type !== "text") return false;
+    let shared = 0;
+    for (const word of question.terms) if (this.words.has(word) && ++shared === 2) return true;
+    return false;
   }
 
   /** Writes what ended sessions teach to the store. */
@@ -426,24 +492,37 @@ class Replay {
     occasion: Showing["occasion"],
     match: LessonMatch,
     error: string | null,
+    other: LessonMatch | null = null,
   ): ShownMatch {
     const { lesson, best } = match;
     const { session, at, finding } = match.from[0] as LessonMatch["from"][number];
-    const source = this.ended.get(session) as SessionAccount;
+    const source = this.teachers.get(session) as SessionAccount;
     const key = source.keys.get(finding.refs[0] ?? "") ?? "";
     const learnedFrom = { session: source.session, key, at };
-    const told = { occasion, lesson, text: best.finding.lesson, learnedFrom };
+    const also = other === null ? "" : ` What also worked: ${other.best.finding.action}.`;
+    const told = { occasion, lesson, text: `${best.finding.lesson}${also}`, learnedFrom, other };
     const showing = { ...locate(account, moment), ...told, met: moment.text, error, match };
     account.shown.set(lesson.id, showing);
     this.tally.shown++;
     return showing;
   }
 
+  /** Whether a later session of the project overcame the same failure in just this way. */
+  private isProvedLater({ session }: SessionAccount, { symptom }: MetFailure, fix: Finding): boolean {
+    return this.accounts.some(
+      (other) =>
+        other.session.project.id === session.project.id &&
+        (other.session.startedAt ?? 0) > (session.startedAt ?? 0) &&
+        other.cures.some((cure) => isSameFailure(cure.symptom, symptom) && isSameFix(fix, cure)),
+    );
+  }
+
   private findSolved({ session, home }: SessionAccount, symptom: Symptom): Spot | null {
     const asked = { project: session.project.id, home, unasked: true };
-    const found = failureCues(symptom)
-      .flatMap((cue) => this.solved.get(cue) ?? [])
-      .find((one) => measureDistance(one, one, asked) !== null && isSameFailure(one.symptom, symptom));
+    const isSolved = (one: SolvedFailure) =>
+      measureDistance(one, one, asked) !== null && isSameFailure(one.symptom, symptom);
+    const lists = failureCues(symptom).map((cue) => this.solved.get(cue)?.find(isSolved));
+    const found = lists.find((one) => one !== undefined);
     return found ? { session: found.session, key: found.key, at: found.at } : null;
   }
 }
@@ -487,6 +566,7 @@ interface CallMoment extends MomentSpot {
 }
 
 interface MomentSpot {
+  readonly ref: string;
   readonly key: string;
   readonly at: number;
   readonly origin: string | null;
@@ -507,7 +587,7 @@ function listMoments(learned: ReturnType<typeof learnByRules>, startedAt: number
   return events.flatMap((event): Moment[] => {
     at = event.at ?? at;
     const { key, ref, origin, outcome } = event;
-    const spot = { key, at, origin };
+    const spot = { ref, key, at, origin };
     const correction = heard.get(ref);
     const said: Moment[] = correction ? [{ ...spot, type: "correction", finding: correction }] : [];
     if (event.kind === "prompt")
@@ -521,6 +601,37 @@ function listMoments(learned: ReturnType<typeof learnByRules>, startedAt: number
       ...said,
     ];
   });
+}
+
+/** What a turn taught: its entries, and the moments at which a failure was met that it overcame, or a person spoke. */
+interface Taught {
+  readonly at: number;
+  readonly entries: readonly LedgerEntry[];
+  readonly moments: readonly Moment[];
+}
+
+/** What each turn of a session taught; it is known once the turn has ended in which a failure was overcome. */
+function listTaught(
+  { events, recoveries, entries }: ReturnType<typeof learnByRules>,
+  moments: readonly Moment[],
+  endedAt: number,
+): Taught[] {
+  const ends = new Map<number, number>();
+  for (const { turn, at, endedAt: end } of events)
+    ends.set(turn, Math.max(ends.get(turn) ?? 0, at ?? 0, end ?? 0));
+  const turns = new Map(events.map(({ ref, turn }) => [ref, turn]));
+  for (const { failed, worked } of recoveries) if (worked) turns.set(failed.ref, worked.turn);
+  const knownAt = (ref: string | undefined) => ends.get(turns.get(ref ?? "") ?? -1) || endedAt;
+  const taught = new Map<number, { entries: LedgerEntry[]; moments: Moment[] }>();
+  const open = (at: number) => {
+    const known = taught.get(at) ?? { entries: [], moments: [] };
+    taught.set(at, known);
+    return known;
+  };
+  for (const entry of entries)
+    if (entry.type === "finding.made") open(knownAt(entry.data.finding.refs[0])).entries.push(entry);
+  for (const moment of moments) if (moment.type !== "prompt") open(knownAt(moment.ref)).moments.push(moment);
+  return [...taught].map(([at, known]) => ({ at, ...known }));
 }
 
 function renderCall({ command, tool, input }: Event): string {
@@ -575,12 +686,18 @@ function describeEnd(recovery: Recovery, { files }: Symptom, events: readonly Ev
   };
 }
 
-/** Whether what a lesson says is what overcame a failure; null when nothing did and the advice was not tried. */
-function settles(lesson: Finding, { symptom, tried, end }: MetFailure): boolean | null {
+/** What a lesson says was done, and the same failure came again. */
+function isTriedInVain({ call }: Finding, { tried }: MetFailure): boolean {
+  return call !== null && tried.some((each) => makesCall(each, call));
+}
+
+/** Whether what a lesson says is what overcame a failure, or would have; true where nothing did and it was not tried. */
+function settles(lesson: Finding, { symptom, end }: MetFailure): boolean {
   const { remedy, call } = lesson;
-  // It was done, and the same failure came again.
-  if (call !== null && tried.some((each) => makesCall(each, call))) return false;
-  if (end === null) return null;
+  if (end === null) return true;
+  // The tool puts layout right, whatever was done by hand; a slip that passed at once needed no advice.
+  if (symptom.cause === "lint" && symptom.about === lesson.symptom?.about) return true;
+  if (symptom.cause === "tool-misuse") return end.remedy === "other-way" || end.callsUntil > 1;
   if (remedy === null || remedy === "none") return end.foreign || end.remedy === "none";
   if (remedy === "elevation" || remedy === "directory") return end.remedy === remedy;
   // What was denied was left alone; of other words that were the trouble, other words were found.

@@ -11,9 +11,10 @@ import {
 } from "../records/index.ts";
 import { parseAsk } from "../search/index.ts";
 import { type Home, recallSettings } from "../settings/index.ts";
-import { openScratch, type Store } from "../store/index.ts";
+import { keepInMemory, openScratch, type Store } from "../store/index.ts";
 import type { IngestDeps, SessionView } from "../transcripts/index.ts";
 import { backtest } from "./backtest.ts";
+import { listChronic, tellChronic } from "./chronic.ts";
 import { creditSessions, creditUntold, recordRating } from "./credit.ts";
 import { findHome, readFailure, readQuestion, recall } from "./recall.ts";
 import { report, tallyShown } from "./report.ts";
@@ -54,11 +55,18 @@ export function openRecall(deps: RecallDeps) {
     ) => {
       const scratch = await openScratch(clock);
       try {
-        return await backtest({ ...deps, scratch }, sessions, { refuses: isRefused, ...options });
+        return await backtest({ ...deps, scratch: keepInMemory(scratch) }, sessions, {
+          refuses: isRefused,
+          ...options,
+        });
       } finally {
         await scratch.close();
       }
     },
+    /** Failures that three sessions or more met and none overcame. */
+    chronic: () => listChronic(store),
+    /** Those that the person was not told of; from now on they were, or will be when the next session starts. */
+    tellChronic: (where: "screen" | "start") => tellChronic(deps, where),
     /** Rebuilds the snapshot that the hooks read; false when nothing has changed. */
     renewSnapshot: async () => {
       await deps.updateIndex();

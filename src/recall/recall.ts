@@ -310,7 +310,9 @@ function fitFinding(question: Question, known: KnownFinding, asked: Circumstance
   });
   const { by } = sign;
   const fit = round(sign.fit * distanceFactor[distance]);
-  const score = round(fit * measureTrust(known.lesson, asked.now));
+  // The very failure in its own project does not become less known with time; only what speaks against it counts.
+  const now = by === "error" && distance === "here" ? known.lesson.state.lastAt : asked.now;
+  const score = round(fit * measureTrust(known.lesson, now));
   return score < requiredScore(by, asked) ? null : { known, fit, score, by, distance };
 }
 
@@ -375,6 +377,14 @@ function compareCalls({ calls }: Question, { known: { finding } }: FindingFit): 
   return measureSimilarity(words, failed) + finding.confidence / 100;
 }
 
+/** Another cure of the same failure that worked in this project too, which is told beside the best one. */
+export function findAlternative([best, ...others]: readonly LessonMatch[]): LessonMatch | null {
+  if (best?.by !== "error") return null;
+  const isOther = ({ by, distance, fit, best: { finding } }: LessonMatch) =>
+    by === "error" && distance === "here" && fit >= best.fit && !isSameFix(finding, best.best.finding);
+  return others.find(isOther) ?? null;
+}
+
 /** Orders by: learned here, best fit, most sessions, most recently seen, highest score. */
 function bestFirst(a: LessonMatch, b: LessonMatch): number {
   return (
@@ -413,7 +423,8 @@ export function measureDistance(
   if (known.project === asked.project) return "here";
   // On another machine other programs are installed.
   if (scope === "user" && known.home === asked.home) return "anywhere";
-  return !asked.unasked || fix === null || isPortable(fix) ? "elsewhere" : null;
+  if (!asked.unasked) return "elsewhere";
+  return known.home === asked.home && (fix === null || isPortable(fix)) ? "elsewhere" : null;
 }
 
 /** Prior steps, directories and added wrappers are project-specific; dropping a missing wrapper is not. */

@@ -18,6 +18,7 @@ import {
   type Lesson,
   type ProjectFold,
   promotedScopeId,
+  resolveProjectIds,
   type Skill,
   type StoredFinding,
 } from "../records/index.ts";
@@ -41,7 +42,7 @@ const askFrom = 0.6;
 /** Characters of a command, an error or a person's words that are kept. */
 const excerptChars = 400;
 /** Increase when the form of a snapshot changes. */
-const version = 4;
+const version = 5;
 
 /** Something published, as far as agents are told of it. */
 interface SnapshotItem extends Pick<KeptArtifact, "kind" | "name" | "path" | "reach" | "origin" | "members"> {
@@ -140,6 +141,13 @@ const telling = [
 
 type Row = readonly [key: string, value: unknown];
 
+/** By which id a project that has several is counted. */
+async function listAliasRows({ sessions }: Store): Promise<Row[]> {
+  const places = await sessions.places();
+  const resolve = resolveProjectIds(places);
+  return places.flatMap(({ id }): Row[] => (resolve(id) === id ? [] : [[`alias ${id}`, resolve(id)]]));
+}
+
 /** Everything that is told at the moment it helps, for a process that has no database. */
 async function buildRows(store: Store, given: Pick<Sources, "published" | "silent" | "now">) {
   const { published } = given;
@@ -165,6 +173,7 @@ async function buildRows(store: Store, given: Pick<Sources, "published" | "silen
     ...listSessionRows(sources),
     ...(await listReceiptRows(store)),
     ...projects.map((project): Row => [`project ${project.id}`, project]),
+    ...(await listAliasRows(store)),
     ["projects", [...projects].sort((a, b) => b.lastAt - a.lastAt).slice(0, mostProjects)],
   ]);
 }
@@ -390,13 +399,14 @@ function getScopeId({ scope, project }: Lesson): string {
   return scope === "user" ? "user" : project;
 }
 
-/** The latest receipts of background reviews, by project. */
+/** The latest receipts of background reviews, and failures nobody overcame, by project. */
 async function listReceiptRows({ ledger }: Store): Promise<Row[]> {
   const byProject = new Map<string, SnapshotRows["receipts"][number][]>();
-  for (const { at, project, actor, data } of await ledger.since("receipt.given", 0))
-    if (actor === "knack" && project !== null)
+  const all = [...(await ledger.since("receipt.given", 0)), ...(await ledger.since("chronic.told", 0))];
+  for (const { at, project, actor, data } of all)
+    if (actor === "knack" && project !== null && data.text !== null)
       byProject.set(project, [...(byProject.get(project) ?? []), { at: at ?? 0, text: data.text }]);
-  return [...byProject].map(([project, all]) => [`receipts ${project}`, all.slice(-startLessons)]);
+  return [...byProject].map(([project, told]) => [`receipts ${project}`, told.slice(-startLessons)]);
 }
 
 /** Characters of a lesson that is given whole, and of one in a list. */
@@ -424,7 +434,9 @@ export interface SnapshotRows {
     readonly lessons: readonly StartLesson[];
     readonly skills: readonly { readonly name: string; readonly description: string }[];
   };
-  /** Receipts of a project's background reviews. */
+  /** The id by which another id's project is counted. */
+  readonly alias: string;
+  /** Receipts of a project's background reviews, and failures nobody overcame. */
   readonly receipts: readonly { readonly at: number; readonly text: string }[];
   /** Lessons of a session so far, and the surest fix not yet published or rejected. */
   readonly session: {
@@ -540,9 +552,13 @@ function openMemory(table: Table): Parameters<typeof recall>[0] {
 }
 
 /** The message at a failure: a fact with its origin, no order. */
-export function renderFailureFact(match: LessonMatch, now: number): string {
+export function renderFailureFact(match: LessonMatch, other: LessonMatch | null, now: number): string {
   const { action, lesson } = match.best.finding;
-  return `Knack: this failed ${describeOrigin(match, now)}; what worked: ${asSentence(oneLine(action))} ${oneLine(lesson)}${countSessions(match)}`;
+  const also =
+    other === null
+      ? ""
+      : ` What also worked${countSessions(other)}: ${asSentence(oneLine(other.best.finding.action))}`;
+  return `Knack: this failed ${describeOrigin(match, now)}; what worked: ${asSentence(oneLine(action))} ${oneLine(lesson)}${countSessions(match)}${also}`;
 }
 
 /** The message at a prompt: one line, or the whole lesson if sure enough. */

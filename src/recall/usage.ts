@@ -316,8 +316,7 @@ function rateAtFailure(
 }
 
 function hasWorked(event: Event): boolean | null {
-  if (event.outcome === "ok") return new CallReader().hasWorked(event);
-  return event.outcome === "failed" ? false : null;
+  return event.outcome === "ok" ? true : event.outcome === "failed" ? false : null;
 }
 
 /** A failure of the call's own words: not of the work that it was run on, nor of what stood beside it. */

@@ -41,6 +41,7 @@ export {
   type CallDifference,
   type CallUse,
   type Cause,
+  chooseArtifact,
   compareFindings,
   type Evidence,
   type Excerpt,
@@ -64,6 +65,7 @@ export {
   type LessonWords,
   makeFinding,
   maxFindingEvents,
+  maxRuleChars,
   noExcerpt,
   promotedScopeId,
   type Remedy,
@@ -71,6 +73,7 @@ export {
   type StoredDecision,
   type StoredFinding,
   type Symptom,
+  type Trouble,
   type UseVerdict,
 } from "./lesson.ts";
 export {

@@ -8,6 +8,8 @@ import type {
   LessonWords,
   SessionMeasurement,
   StoredFinding,
+  Symptom,
+  Trouble,
   UseVerdict,
 } from "./lesson.ts";
 import type { Actor, Project, SessionId, TranscriptId } from "./session.ts";
@@ -62,6 +64,8 @@ interface SessionLearned {
   readonly mark: string;
   readonly run: SessionId;
   readonly uses: readonly CallUse[];
+  /** Failures that are not of the work at hand, and how they ended. */
+  readonly troubles: readonly Trouble[];
   readonly leads: readonly Lead[];
   /** How many of these nobody judged, and the characters of their episodes. */
   readonly waiting: number;
@@ -163,6 +167,16 @@ export type LedgerEntry =
   | Entry<"skill.imported", ImportedSkill>
   /** Decision about imports. */
   | Entry<"import.decided", { readonly imports: readonly string[]; readonly decision: ImportWord }>
+  /** The person was told of a failure that several sessions met and none overcame. */
+  | Entry<
+      "chronic.told",
+      {
+        readonly symptom: Symptom;
+        readonly sessions: number;
+        /** The words for the next session start; null where a screen has told it. */
+        readonly text: string | null;
+      }
+    >
   /** Daily maintenance ran, or was attempted. */
   | Entry<
       "maintained",

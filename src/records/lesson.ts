@@ -125,6 +125,20 @@ export interface Symptom {
   readonly files: readonly string[];
 }
 
+/** A failure that a session met, and how it ended there. */
+export interface Trouble {
+  readonly symptom: Symptom;
+  /** The error as the session saw it. */
+  readonly line: string;
+  readonly at: number | null;
+  /** The record it stands in: forks and copies of a session have it too. */
+  readonly origin: string | null;
+  /** Overcome; left behind by doing something else; or never overcome. */
+  readonly end: "overcome" | "avoided" | "unsolved";
+  /** The calls that were made against it, in short. */
+  readonly tried: readonly string[];
+}
+
 /** Why a call failed, as far as its words tell; ordered by how likely it is to be worth a lesson. */
 // biome-ignore format: a list of names reads better in rows
 export type Cause =
@@ -248,6 +262,7 @@ export function makeFinding(lesson: NewLesson, all: readonly [Event, ...Event[]]
   const keys = [...events.map(({ key, resultKey }) => resultKey ?? key), ...events.map(({ key }) => key)];
   return {
     ...{ steps: [], scope: "project", excerpt: noExcerpt, call: null, symptom: null, remedy: null },
+    artifact: chooseArtifact({ steps: [], ...lesson }),
     ...lesson,
     confidence: Math.round(lesson.confidence * 1e6) / 1e6,
     refs: events.map(({ ref }) => ref),
@@ -257,7 +272,15 @@ export function makeFinding(lesson: NewLesson, all: readonly [Event, ...Event[]]
   };
 }
 
-type Optional = "steps" | "scope" | "excerpt" | "call" | "symptom" | "remedy";
+/** Characters of a rule. */
+export const maxRuleChars = 300;
+
+/** What one line says is a rule; a skill takes several steps, or more words than a line has. */
+export function chooseArtifact({ lesson, steps }: Pick<LessonText, "lesson" | "steps">): ArtifactKind {
+  return steps.length > 1 || lesson.length > maxRuleChars ? "skill" : "rule";
+}
+
+type Optional = "artifact" | "steps" | "scope" | "excerpt" | "call" | "symptom" | "remedy";
 type NewLesson = Omit<LessonText, Optional> & Partial<Pick<LessonText, Optional>>;
 
 export const noExcerpt: Excerpt = { failed: null, error: null, worked: null, said: null, replied: null };
@@ -297,11 +320,8 @@ export interface CallUse {
 }
 
 /** Whether a use is one of the call that a lesson recommends: it has all its parts. */
-export function isUse(
-  use: Pick<CallUse, "head" | "parts">,
-  [program, ...needed]: readonly string[],
-): boolean {
-  return use.head === program && needed.every((part) => use.parts.includes(part));
+export function isUse(use: Pick<CallUse, "head" | "parts">, call: readonly string[]): boolean {
+  return use.head === call[0] && call.every((part, at) => at === 0 || use.parts.includes(part));
 }
 
 export interface SessionMeasurement {

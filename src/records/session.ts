@@ -147,7 +147,9 @@ export function normaliseRemote(remote: string): string | null {
       .slice(scheme[0].length)
       .replace(/[?#].*$/s, "")
       .replace(/^(?:[^/]*|[^/@:]*:(?!\d+\/)[^@]*)@/, "");
-    return tidy(rest.replace(/^([^/:]+):\d+/, "$1").toLowerCase());
+    const named = tidy(rest.replace(/^([^/:]+):\d+/, "$1").toLowerCase());
+    // A host alone is no repository.
+    return named !== null && /\/[^/.]|\/\.+[^/.]/.test(named) ? named : null;
   }
   // scp form: user@host:path. A Windows drive (`C:\`) and a plain path are local.
   const scp = /^(?:[^@/\s]+@)?([^:/\\\s]{2,}):(?!\\)(.+)$/.exec(url);
@@ -156,28 +158,49 @@ export function normaliseRemote(remote: string): string | null {
 
 /**
  * By which id each project is to be counted. A session that brought no remote, and whose folder is gone, knows only
- * that folder: where a project with a remote has it, or one above it, they are one project.
+ * that folder: where a project with a remote has it, or one above it, they are one project. A worktree that an agent
+ * keeps in its own folder is known by the repository's name, if one repository of that person has it.
  */
-export function resolveProjectIds(
-  projects: ReadonlyMap<string, Pick<Project, "root">>,
-): (id: string) => string {
+export function resolveProjectIds(places: Iterable<Pick<Project, "id" | "root">>): (id: string) => string {
   const remotes = new Map<string, string>();
-  for (const [id, { root }] of projects) {
+  const names = new Map<string, Set<string>>();
+  const all = [...places];
+  for (const { id, root } of all) {
     if (root === null || root === id || isHome(root)) continue;
     const known = remotes.get(root);
     // Of two remotes that were in one folder, the one that sorts first: whichever was seen first.
     if (known === undefined || id < known) remotes.set(root, id);
   }
-  return (project) => {
-    const root = projects.get(project)?.root;
-    if (remotes.size === 0 || root !== project) return project;
-    for (let at = root; at.length > 1; at = at.slice(0, Math.max(0, at.search(/[/\\][^/\\]*$/)))) {
+  const resolveFolder = (project: string) => {
+    for (let at = project; at.length > 1; at = at.slice(0, Math.max(0, at.search(/[/\\][^/\\]*$/)))) {
       const found = remotes.get(at);
       if (found !== undefined) return found;
     }
     return project;
   };
+  const roots = new Map(all.map(({ id, root }) => [id, root]));
+  for (const { id, root } of all) {
+    if (root === null || agentWorktree.test(root)) continue;
+    const key = `${findOwner(root)} ${lastPart(root)}`;
+    names.set(key, (names.get(key) ?? new Set()).add(root === id ? resolveFolder(id) : id));
+  }
+  return (project) => {
+    if ((roots.get(project) ?? project) !== project) return project;
+    const worktree = agentWorktree.exec(project);
+    if (!worktree) return resolveFolder(project);
+    const found = [...(names.get(`${worktree[1]} ${worktree[2] ?? worktree[3]}`) ?? [])];
+    return found.length === 1 && found[0] !== undefined ? found[0] : project;
+  };
 }
+
+/** Whose folder it is: worktrees below `~/.codex` are of repositories in the same home. */
+function findOwner(root: string): string {
+  return /^(?:~|\/(?:home|Users)\/[^/]+|\/root|[A-Za-z]:\\Users\\[^\\]+)(?=[/\\])/.exec(root)?.[0] ?? "";
+}
+
+/** A worktree in the folder of an agent: Codex names it by an id and the repository, Cursor the other way round. */
+const agentWorktree =
+  /^(.*)[/\\]\.(?:codex[/\\]worktrees[/\\][^/\\]+[/\\]([^/\\]+)|cursor[/\\]worktrees[/\\]([^/\\]+)[/\\][^/\\]+)$/;
 
 /** Who keeps a whole home folder in a repository has other projects in it. */
 function isHome(root: string): boolean {
@@ -196,15 +219,16 @@ function lastPart(path: string): string {
   return path.split(/[/\\]/).pop() ?? path;
 }
 
-/** The repository of a worktree that an agent made inside it and that is gone from disk. */
+/** The repository of a worktree that is gone from disk: made inside it, or in a folder beside it that is named for it. */
 function withoutWorktree(path: string): string {
-  return path.replace(/[/\\]\.(?:claude[/\\])?worktrees[/\\][^/\\]+.*$/, "") || path;
+  const inside = path.replace(/[/\\]\.(?:claude[/\\])?worktrees[/\\][^/\\]+.*$/, "") || path;
+  return inside.replace(/([^/\\])(?:__|[._-])worktrees[/\\][^/\\]+.*$/, "$1");
 }
 
 /** The kind of an event: a person's prompt, an agent's reply, a tool call, or another notable event. */
 export type EventKind = "prompt" | "reply" | "call" | "mark";
 
-export type Outcome = "ok" | "failed" | "rejected" | "cancelled" | "unknown";
+export type Outcome = "ok" | "failed" | "masked" | "rejected" | "cancelled" | "unknown";
 
 /** One thing that happened in a session. A tool call and its result are one event. */
 export interface Event {

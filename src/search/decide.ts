@@ -19,6 +19,8 @@ const leastWords = 2;
 const mostUnfit = 0.15;
 /** Share of what was asked that a match must have in its name, description or when-to-use to be spoken of at all. */
 const leastTold = 0.12;
+/** Share of the words of an explicit search that are enough, though only its body has them. */
+const leastCovered = 0.8;
 /** Entries from which a library is a crowd, where what fits well is more often one of several. */
 const crowdSize = 2_000;
 /** Words that say why something matched. */
@@ -90,11 +92,12 @@ function decide(
   size: number,
   asked: boolean,
 ): { load: JudgedEntry | null; offers: JudgedEntry[] } {
-  const likely = judged
-    .slice(0, mostOffers + 1)
-    .filter((match) => match.chance >= (asked ? askedFrom : offerFrom) && saysEnough(match));
+  const isLikely = (match: JudgedEntry) =>
+    (match.chance >= (asked ? askedFrom : offerFrom) && saysEnough(match)) ||
+    (asked && match.words.reduce((sum, { mass }) => sum + mass, 0) >= leastCovered);
+  const likely = judged.slice(0, mostOffers + 1).filter(isLikely);
   const [first] = likely;
-  const isBest = first !== undefined && first === judged[0] && isLoadable(first, size);
+  const isBest = first !== undefined && first === judged[0] && saysEnough(first) && isLoadable(first, size);
   const load = likely.find((match) => match.card.load === "always") ?? (isBest ? first : null);
   return { load, offers: likely.filter((match) => match !== load).slice(0, mostOffers) };
 }

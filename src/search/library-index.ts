@@ -393,6 +393,11 @@ export function openIndexFiles(folder: string | null): LibraryIndexFiles {
   return indexIn(folder === null ? storeInMemory() : storeInFolder(folder));
 }
 
+/** `read` of the index in a folder, without what a hook would carry along to write one. */
+export function readIndexFiles<Result>(folder: string, look: (index: LibraryIndex) => Result): Result | null {
+  return readUnlessDamaged(storeInFolder(folder), look);
+}
+
 function storeInFolder(folder: string): IndexStorage {
   return {
     open: (name) => {
@@ -432,26 +437,40 @@ function openOrDamaged(path: string): number {
   }
 }
 
-function indexIn(storage: IndexStorage): LibraryIndexFiles {
-  const withTables = <Result>(look: (main: IndexTable, changes: IndexTable | null) => Result) => {
-    // Changes first: a main file that was replaced in between holds them already.
-    const changes = storage.open(changesFile);
+type Look<Result> = (main: IndexTable, changes: IndexTable | null) => Result;
+
+function withTables<Result>(storage: IndexStorage, look: Look<Result>): Result | null {
+  // Changes first: a main file that was replaced in between holds them already.
+  const changes = storage.open(changesFile);
+  try {
+    const main = storage.open(mainFile);
     try {
-      const main = storage.open(mainFile);
-      try {
-        return main && look(...pairTables(main.read, changes?.read ?? null));
-      } finally {
-        main?.close();
-      }
+      return main && look(...pairTables(main.read, changes?.read ?? null));
     } finally {
-      changes?.close();
+      main?.close();
     }
-  };
-  const readWhole: LibraryIndexFiles["read"] = (look) =>
-    withTables((main, changes) =>
-      main.head.version === indexVersion ? look(combineTables(main, changes)) : null,
-    );
-  const markDamaged = () => storage.write(damageMark, []);
+  } finally {
+    changes?.close();
+  }
+}
+
+function readWhole<Result>(storage: IndexStorage, look: (index: LibraryIndex) => Result): Result | null {
+  return withTables(storage, (main, changes) =>
+    main.head.version === indexVersion ? look(combineTables(main, changes)) : null,
+  );
+}
+
+function readUnlessDamaged<Result>(
+  storage: IndexStorage,
+  look: (index: LibraryIndex) => Result,
+): Result | null {
+  return unlessDamaged(
+    () => readWhole(storage, look),
+    () => storage.write(damageMark, []),
+  );
+}
+
+function indexIn(storage: IndexStorage): LibraryIndexFiles {
   const rebuild = (items: readonly IndexItem[], removed: number): IndexUpdate => {
     storage.write(mainFile, encodeIndex(items));
     storage.remove(changesFile);
@@ -460,10 +479,10 @@ function indexIn(storage: IndexStorage): LibraryIndexFiles {
   };
   const isMarkedDamaged = () => storage.exists(damageMark);
   return {
-    markDamaged,
-    read: (look) => unlessDamaged(() => readWhole(look), markDamaged),
+    markDamaged: () => storage.write(damageMark, []),
+    read: (look) => readUnlessDamaged(storage, look),
     update: (items) => {
-      const known = isMarkedDamaged() ? null : unlessDamaged(() => withTables(readMarks));
+      const known = isMarkedDamaged() ? null : unlessDamaged(() => withTables(storage, readMarks));
       if (known === null) return rebuild(items, 0);
       const { mainId, main, current } = known;
       const wanted = new Map(items.map(({ entry, mark }) => [entry.id, mark]));
@@ -481,7 +500,7 @@ function indexIn(storage: IndexStorage): LibraryIndexFiles {
     },
     check: () => {
       try {
-        const entries = readWhole(({ size }) => size);
+        const entries = readWhole(storage, ({ size }) => size);
         if (entries === null) return { found: "nothing" };
         for (const name of [mainFile, changesFile].filter((file) => storage.exists(file))) {
           const because = findTableFault(storage.readAll(name));

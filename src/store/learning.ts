@@ -16,6 +16,7 @@ import {
   type StoredDecision,
   type StoredFinding,
   type TranscriptId,
+  type Trouble,
 } from "../records/index.ts";
 import { inSlices, parseJson, readColumn, readColumns, readText, selectRows, type Tables } from "./schema.ts";
 
@@ -50,6 +51,11 @@ export function createLearning(db: Kysely<Tables>) {
       waiting: (project?: string) => {
         const rows = db.selectFrom("learned").selectAll().where("waiting", ">", 0);
         return (project === undefined ? rows : rows.where("project", "=", project)).execute();
+      },
+      /** Sessions that met failures which are not of the work at hand. */
+      troubled: async () => {
+        const rows = await db.selectFrom("learned").selectAll().where("troubles", "!=", "[]").execute();
+        return rows.map((row) => ({ ...row, troubles: parseJson(row.troubles) as Trouble[] }));
       },
       save: async (row: Tables["learned"]): Promise<void> => {
         await db.replaceInto("learned").values(row).execute();
@@ -178,11 +184,14 @@ function createFindings(db: Kysely<Tables>) {
         .limit(most);
       return inOrder(await best.execute());
     },
-    /** The findings that go by one of these cues. */
-    withCues: async (cues: readonly string[]): Promise<StoredFinding[]> =>
-      inOrder(
-        await db.selectFrom("cue").select("finding as n").distinct().where("cue", "in", cues).execute(),
-      ),
+    /** The findings that go by one of these cues; only those of the judge, or all. */
+    withCues: async (cues: readonly string[], by: "judge" | null): Promise<StoredFinding[]> => {
+      const named = db.selectFrom("cue").select("finding as n").distinct().where("cue", "in", cues);
+      if (by === null) return inOrder(await named.execute());
+      return inOrder(
+        await db.selectFrom("finding").select("n").where("n", "in", named).where(isJudged, "=", 1).execute(),
+      );
+    },
     /** Findings of a scope with at least two of these words: most words first, then latest; up to a limit. */
     sharing: async (scopeId: string, words: readonly string[], most: number): Promise<StoredFinding[]> => {
       if (words.length === 0) return [];
@@ -289,10 +298,10 @@ function promotedFindings(db: Kysely<Tables>) {
 }
 
 /** A word, and where it is: twice the number of each finding, and one more where it stands in the trigger. */
-type WordRow = readonly [word: string, findings: readonly number[]];
+export type WordRow = readonly [word: string, findings: readonly number[]];
 
 /** The findings that have as many of the words as a search asks for. */
-function selectEnough({ occasion, atLeast }: WordSearch, lists: readonly WordRow[]): number[] {
+export function selectEnough({ occasion, atLeast }: WordSearch, lists: readonly WordRow[]): number[] {
   const last = lists.reduce((most, [, places]) => Math.max(most, places.at(-1) ?? 0), 0) >> 1;
   const anywhere = new Uint16Array(last + 1);
   const inTrigger = new Uint16Array(last + 1);
@@ -348,12 +357,15 @@ async function dropWords(db: Kysely<Tables>, finding: string): Promise<void> {
       .execute();
 }
 
-/** Columns of a finding for evidence. `by` matches raw JSON: quotes within texts are escaped. */
+/** Matches raw JSON: quotes within texts are escaped. */
+const isJudged = sql<number>`instr(finding.data, '"by":"judge"') > 0`;
+
+/** Columns of a finding for evidence. */
 const evidenceNames = ["id", "kind", "run", "at", "found_at", "origin", "confidence"] as const;
 const evidenceColumns = [
   ...readColumns("finding", [...evidenceNames, "lesson_id"]),
   // Parsing all of it would cost more than all the rest.
-  sql<number>`instr(finding.data, '"by":"judge"') > 0`.as("by"),
+  isJudged.as("by"),
 ];
 
 type EvidenceRow = Pick<Tables["finding"], (typeof evidenceNames)[number]> & { readonly by: number };
@@ -419,7 +431,7 @@ function createLinks(db: Kysely<Tables>) {
   };
 }
 
-type StoredUse = CallUse & { readonly run: SessionId; readonly project: string; readonly at: number };
+export type StoredUse = CallUse & { readonly run: SessionId; readonly project: string; readonly at: number };
 
 function createUses(db: Kysely<Tables>) {
   return {

@@ -42,7 +42,7 @@ const tables = {
   /** How far a session was learned from. */
   learned: {
     columns:
-      "session text, project text, pass integer, mark text, leads text, waiting integer, size integer, judged text?",
+      "session text, run text, project text, at integer, pass integer, mark text, troubles text, leads text, waiting integer, size integer, judged text?",
     keys: "primary key (session)",
   },
   finding: {

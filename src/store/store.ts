@@ -9,6 +9,7 @@ import {
   formatRef,
   type LedgerEntry,
   outlinedCommandChars,
+  type Project,
   type ProjectFold,
   parseRef,
   type Reading,
@@ -171,6 +172,11 @@ function createSessions(db: Kysely<Tables>) {
     /** The sessions of these files, or all; in no promised order. */
     list: async (paths?: readonly string[]): Promise<Session[]> =>
       (await selectRows(db, "session", paths ? { where: "path", in: paths } : {})).map(sessionFromRow),
+    /** Every project with each of the folders that it was met in. */
+    places: async (): Promise<Pick<Project, "id" | "root">[]> =>
+      (await db.selectFrom("session").select(["project_id", "project_root"]).distinct().execute()).map(
+        ({ project_id: id, project_root: root }) => ({ id, root }),
+      ),
     save: async (all: readonly Session[]): Promise<void> => {
       await inSlices(all, (some) =>
         db

@@ -5,6 +5,7 @@
  */
 
 /** The words of a list, which may span lines. */
+/* @__NO_SIDE_EFFECTS__ */
 export function wordSet(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }

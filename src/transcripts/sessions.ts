@@ -6,12 +6,15 @@ import {
   type Diagnostic,
   type Event,
   getThreadId,
+  type Project,
   parseRef,
+  resolveProjectIds,
   type Session,
 } from "../records/index.ts";
 import { isWithin } from "../settings/index.ts";
 import type { Store } from "../store/index.ts";
 import { type IngestDeps, type IngestOptions, ingest } from "./ingest.ts";
+import { findFolderAmong } from "./readers/readers.ts";
 import { createRecorder, type RecorderOptions } from "./recorder.ts";
 
 /** A session with all recordings of it: its transcript, and what hooks and programs saw. */
@@ -23,7 +26,8 @@ export interface SessionView extends Session {
 
 /** The sessions of these files, or all, newest first; several recordings of one session are merged. */
 export async function viewSessions(store: Store, paths?: readonly string[]): Promise<SessionView[]> {
-  const sessions = await store.sessions.list(paths);
+  const identify = await openProjects(store);
+  const sessions = (await store.sessions.list(paths)).map((one) => ({ ...one, project: identify(one) }));
   const readings = await store.readings.of([...new Set(sessions.map(({ path }) => path))]);
   const byPath = new Map(readings.map((reading) => [reading.path, reading]));
   const views: SessionView[] = [];
@@ -37,6 +41,18 @@ export async function viewSessions(store: Store, paths?: readonly string[]): Pro
     views.push(isMerged ? { ...view, counts: countEvents(await readEvents(store, view)) } : view);
   }
   return views.sort((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0) || (a.id < b.id ? -1 : 1));
+}
+
+/** One repository is one project, whichever of its folders, clones or agents a session is of. */
+async function openProjects(store: Store): Promise<(session: Session) => Project> {
+  const places = await store.sessions.places();
+  const roots = places.flatMap(({ root }) => root ?? []);
+  const resolve = resolveProjectIds(places);
+  return ({ project, cwd, remote }) => {
+    const root = project.root ?? findFolderAmong({ cwd, remote }, roots);
+    const id = resolve(project.root === null && root !== null ? root : project.id);
+    return id === project.id ? project : { id, name: id.split(/[/\\]/).pop() ?? id, root };
+  };
 }
 
 /** Every event of a session, from all recordings, in order. */

@@ -160,6 +160,7 @@ class Worker {
       await knack.deriveSignals(heard);
       worked.drafts += (await knack.publishOwn({ sessions: heard, until: isLate })).length;
     }
+    if (heard.length > 0) await knack.tellChronic("start");
     if (await knack.renewSnapshot()) worked.snapshot = true;
     // Only now: if this worker is killed before, the next one must publish.
     through.forEach(inbox.done);

@@ -316,6 +316,7 @@ describe("an install", () => {
       UserPromptSubmit: 10,
       PostToolUseFailure: 5,
       Stop: 5,
+      SubagentStop: 5,
       PreCompact: 5,
       SessionEnd: 5,
     });

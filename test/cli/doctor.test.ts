@@ -509,13 +509,13 @@ describe("the chain, to the doctor,", () => {
     expect(await doctor(home, "--fix")).toMatchObject({ code: 0, wrong: [] });
   });
 
-  test("is broken where a kept skill is gone", async () => {
+  test("is broken where a kept rule is gone", async () => {
     const { home } = livedIn();
     await knackHere(["learn", "--yes", "--where", "everywhere"], { home });
-    const skills = join(home, ".claude/skills");
-    const [name = ""] = readdirSync(skills);
+    const { skills } = JSON.parse((await knackHere(["skills", "--json"], { home })).stdout);
+    const [{ name, path }] = skills as [{ name: string; path: string }];
     expect((await doctor(home)).wrong).toEqual([]);
-    rmSync(join(skills, name), { recursive: true });
+    rmSync(path);
     const { wrong, checks } = await doctor(home);
     expect(wrong).toContain("published");
     expect(checks.published?.says).toContain(`${name} is `);

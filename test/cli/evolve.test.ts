@@ -54,7 +54,7 @@ describe("knack evolve", () => {
       ]),
     );
     const path = join(project, ".claude/commands/rl-cut-release.md");
-    expect(readFileSync(path, "utf8")).toContain("Bump the version with npm version.");
+    expect(readFileSync(path, "utf8")).toContain("bump the version with npm version.");
     const { items } = JSON.parse((await run("skills", "list", "--all", "--json")).stdout);
     expect(items.find(({ name }: { name: string }) => name === "rl-cut-release")).toMatchObject({
       ...{ kind: "command", owner: "learned", status: "active", draft: false, path },

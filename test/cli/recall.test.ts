@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
@@ -230,4 +230,28 @@ test("knack doctor --rebuild keeps what recall looks things up by", async () => 
   expect((await knackHere(["doctor", "--rebuild"], { home: at })).code).toBe(0);
   expect(await told()).toEqual(before);
   expect((await knackHere(["doctor"], { home: at })).code).toBe(0);
+});
+
+describe("knack recall for a skill", () => {
+  it.each<[string, string | undefined]>([
+    ["harmonic constituents", "offer"],
+    ["validate against the hydrographic almanac", "offer"],
+    ["hydrographic", "offer"],
+    ["bake bread with an almanac of flour and yeast", undefined],
+  ])("looks into its body: %s", async (text, how) => {
+    const home = tempFolder();
+    const folder = join(home, ".claude/skills/tide-tables");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      join(folder, "SKILL.md"),
+      [
+        "---\nname: tide-tables\ndescription: Print a tide table. Use when a tide table is asked for.\n---\n",
+        "# Tide tables\n\nRun the exporter with the harmonic constituents of the gauge.",
+        "Then validate against the hydrographic almanac.\n",
+      ].join("\n"),
+    );
+    const { stdout } = await knackHere(["recall", text, "--json"], { home, cwd: home });
+    const found = JSON.parse(stdout).skills as { name: string; how: string }[];
+    expect(found.map((one) => [one.name, one.how])).toEqual(how ? [["tide-tables", how]] : []);
+  });
 });

@@ -134,7 +134,7 @@ describe("what was learned", () => {
     expect(exported.said).toMatchObject({
       done: true,
       written: [bundle],
-      skills: [expect.stringMatching(/^rl-npm/), expect.stringMatching(/^rl-python3/)],
+      skills: [expect.stringMatching(/^rl-npm/)],
     });
     expect(readFileSync(bundle, "utf8")).not.toContain(home);
 

@@ -54,7 +54,7 @@ describe("what lessons grew into, in Claude Code", () => {
     expect(init?.agents).toContain(agent);
     expect(init?.skills).toContain("rl-npm-install");
     const sent = called.sent.join();
-    expect(sent).toContain("Bump the version with npm version.");
+    expect(sent).toContain("bump the version with npm version.");
     expect(sent).toContain("What is given with it: 2.4");
 
     const from = stage.server.requests.length;
@@ -65,6 +65,6 @@ describe("what lessons grew into, in Claude Code", () => {
     expect(
       systems.filter((system) => system.includes("You are asked to find out what is the case")),
     ).not.toEqual([]);
-    expect(systems.join()).toContain("Compare the metrics with the health checks.");
+    expect(systems.join()).toContain("compare the metrics with the health checks.");
   });
 });

@@ -36,7 +36,7 @@ describe("a person who is asked", () => {
       await terminal.sees("e edit it first");
       await terminal.says("d");
       await terminal.sees("All of this is new.");
-      await terminal.sees("\n## Evidence");
+      await terminal.sees("\n## Steps");
       await terminal.presses("Enter");
       await terminal.sees("Where? [m]e, [r]epository, [e]verywhere (Enter: only me)");
       await terminal.says("rubbish");

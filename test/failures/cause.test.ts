@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { findCause, makeSignature } from "../../src/failures/error-line.ts";
-import { complains, isHollow } from "../../src/failures/outcome.ts";
+import { complains, isHollow } from "../../src/failures/error-text.ts";
 import { complainingLines, hollowLines, linesByCause } from "./complaints.ts";
 
 test.each(linesByCause)("%s is the cause that a line tells, whichever words say so", (cause, lines) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { makeSignature } from "../../src/failures/error-line.ts";
-import { readError } from "../../src/failures/outcome.ts";
+import { readError } from "../../src/failures/error-text.ts";
 import type { Cause } from "../../src/records/lesson.ts";
 
 describe("what an output complains about", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { makeSignature } from "../../src/failures/error-line.ts";
-import { readError } from "../../src/failures/outcome.ts";
+import { readError } from "../../src/failures/error-text.ts";
 import { compareSymptoms, readSymptom } from "../../src/failures/symptom.ts";
 import type { Symptom } from "../../src/records/lesson.ts";
 import { runs } from "../helpers/runs.ts";
@@ -703,8 +703,19 @@ upstream, see 'push.autoSetupRemote' in 'git help config'.`,
 
 husky - pre-commit script failed (code 1)`,
     line: "'vat' is assigned a value but never used",
-    meets: [{ "/home/ana": "/Users/bo", "12:7": "14:9" }, { "fix: total": "feat: vat" }],
-    not: [{ "'vat'": "'tax'" }, { "src/cart.ts": "src/order.ts" }],
+    // A rule is kept in the same way whatever it found.
+    meets: [
+      { "/home/ana": "/Users/bo", "12:7": "14:9" },
+      { "fix: total": "feat: vat" },
+      { "'vat'": "'tax'", "src/cart.ts": "src/order.ts" },
+    ],
+    not: [
+      {
+        "'vat' is assigned a value but never used  @typescript-eslint/no-unused-vars":
+          "Unexpected any. Specify a different type  @typescript-eslint/no-explicit-any",
+      },
+      { "@typescript-eslint/no-unused-vars": "no-unused-vars" },
+    ],
   },
   {
     tool: "git",
@@ -975,11 +986,12 @@ error TS18003: No inputs were found in config file '/home/ana/shop/tsconfig.json
 
 ✖ 1 problem (1 error, 0 warnings)`,
     line: "'sum' is defined but never used",
-    meets: [{ "/home/ana/shop": "/Users/bo/store", "4:10": "9:10" }, { "npx eslint .": "npx eslint src" }],
-    not: [
-      { "src/cart/index.ts": "src/order/index.ts" },
-      { "'sum' is defined but never used  no-unused-vars": "Unexpected console statement  no-console" },
+    meets: [
+      { "/home/ana/shop": "/Users/bo/store", "4:10": "9:10" },
+      { "npx eslint .": "npx eslint src" },
+      { "src/cart/index.ts": "src/order/index.ts", "'sum'": "'rate'" },
     ],
+    not: [{ "'sum' is defined but never used  no-unused-vars": "Unexpected console statement  no-console" }],
   },
   {
     tool: "eslint",
@@ -1728,11 +1740,12 @@ Found 1 error in 1 file (checked 3 source files)`,
 Found 1 error.
 [*] 1 fixable with the \`--fix\` option.`,
     line: "F401",
-    meets: [{ "3:8": "5:8" }, { "ruff check .": "ruff check shop" }],
-    not: [
-      { "shop/cart.py": "shop/order.py" },
-      { "F401 [*] `os` imported but unused": "E501 Line too long (120 > 100)" },
+    meets: [
+      { "3:8": "5:8" },
+      { "ruff check .": "ruff check shop" },
+      { "shop/cart.py": "shop/order.py", "`os`": "`sys`" },
     ],
+    not: [{ F401: "F811" }, { "F401 [*] `os` imported but unused": "E501 Line too long (120 > 100)" }],
   },
   // prisma
   {
@@ -2412,8 +2425,14 @@ Error: Failed to resolve import "@acme/kit/money" from "src/app.ts". Does the fi
     ran: "ruff format --check .",
     said: "Would reformat: shop/cart.py\n1 file would be reformatted, 12 files already formatted",
     line: "shop/cart.py",
-    meets: [{ "12 files": "14 files" }, { "ruff format --check .": "ruff format --check shop" }],
-    not: [{ "shop/cart.py": "shop/order.py" }],
+    meets: [
+      { "12 files": "14 files" },
+      { "ruff format --check .": "ruff format --check shop" },
+      { "shop/cart.py": "shop/order.py" },
+    ],
+    not: [
+      ["npx prettier --check .", "[warn] shop/cart.md\n[warn] Code style issues found in the above file."],
+    ],
   },
   {
     tool: "aws",
@@ -2947,8 +2966,22 @@ BUILD FAILED in 2s`,
 [warn] src/cart.ts
 [warn] Code style issues found in the above file. Run Prettier with --write to fix.`,
     line: "src/cart.ts",
-    meets: [{ "npx prettier": "prettier" }, { "--check .": "--check src" }],
-    not: [{ "src/cart.ts": "src/order.ts" }],
+    meets: [
+      { "npx prettier": "prettier" },
+      { "--check .": "--check src" },
+      { "src/cart.ts": "src/order.ts" },
+      [
+        "npm run ci",
+        "> shop@1.0.0 ci\n> prettier --check src\n\n[warn] src/tax.ts\n[warn] Code style issues found in the above file.",
+      ],
+    ],
+    not: [
+      [
+        "npx biome check .",
+        "src/cart.ts format ━━━━━━━━\n\n  × Formatter would have printed the following content:",
+      ],
+      ["cargo fmt --check", "Diff in /home/ana/shop/src/cart.rs:3:"],
+    ],
   },
   {
     tool: "esbuild",

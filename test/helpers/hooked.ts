@@ -50,11 +50,12 @@ export const teaching: readonly Step[] = [
 ];
 
 /** Lets the hook see that failure. */
-export function failIn(home: string, left: Left): string {
+export function failIn(home: string, left: Left, more: object = {}): string {
   const failure = {
     tool_name: "Bash",
     tool_input: { command: "sh check.sh" },
     error: `Exit code 1\n${notSet}`,
+    ...more,
   };
   return fire(home, left, "PostToolUseFailure", failure);
 }

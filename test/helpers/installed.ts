@@ -19,7 +19,15 @@ export interface InstallOptions {
   readonly version?: string;
 }
 
-const events = ["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "Stop", "PreCompact", "SessionEnd"];
+const events = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PostToolUseFailure",
+  "Stop",
+  "SubagentStop",
+  "PreCompact",
+  "SessionEnd",
+];
 
 /** Puts Knack into the Claude Code of a home, as the installer does. */
 export function installed(home: string, options: InstallOptions = {}): Installed {

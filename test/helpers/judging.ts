@@ -41,6 +41,7 @@ export interface AnsweredLesson {
   readonly lesson: string;
   readonly when?: string;
   readonly do?: string;
+  readonly steps?: readonly string[];
   readonly refs: readonly string[];
   readonly same_as?: string | null;
   readonly contradicts?: string | null;
@@ -59,7 +60,7 @@ export function answering(
   const blank = {
     ...{ leads: [], kind: "error-recovery", when: "it comes up", do: "do as the lesson says" },
     ...{ same_as: null, contradicts: null, documented_in: null, durable: true },
-    ...{ scope: "project", confidence: 0.8 },
+    ...{ steps: [], scope: "project", confidence: 0.8 },
   };
   return { lessons: lessons.map((one) => ({ ...blank, ...one })), aside, more };
 }

@@ -41,7 +41,7 @@ export const day = 24 * hour;
 export function transcriptOf({ name, cwd = "/home/dev/harbor", at, pace = minute, steps }: Lived): string {
   const { user, says, calls, runs, result } = claudeLines(idOf(name), cwd);
   const records: object[] = [];
-  for (const [n, step] of [...padding(steps), ...steps].entries()) {
+  for (const [n, step] of steps.entries()) {
     const stamp = (record: object, later = 0) => {
       const { timestamp: _, ...rest } = record as { timestamp: string };
       const uuid = `${idOf(name).slice(0, 24)}${String(records.length).padStart(12, "0")}`;
@@ -72,19 +72,6 @@ export function transcriptOf({ name, cwd = "/home/dev/harbor", at, pace = minute
     }
   }
   return records.map((record) => `${JSON.stringify(record)}\n`).join("");
-}
-
-/** Of a session with few events nothing is learned. */
-function padding(steps: readonly Step[]): Step[] {
-  const missing = Math.max(0, fewestEvents - steps.length);
-  return Array.from({ length: missing }, (_, n) => replied(`Looking at part ${n} first.`));
-}
-
-const fewestEvents = 10;
-
-/** How many steps are put before those of a session. */
-export function stepsBefore({ steps }: Pick<Lived, "steps">): number {
-  return padding(steps).length;
 }
 
 /** Puts sessions where Claude Code would have left them, and answers with their files in the same order. */

@@ -208,7 +208,7 @@ const uses = (session: number): LedgerEntry => ({
     pass: 1,
     mark: "m",
     run: `s${session}`,
-    ...{ leads: [], waiting: 0, size: 0, judged: null },
+    ...{ leads: [], troubles: [], waiting: 0, size: 0, judged: null },
     uses: [
       {
         head: "npm",

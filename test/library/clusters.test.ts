@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { growClusterText, renderCluster } from "../../src/library/evolve/cluster-text.ts";
 import { clusterLessons, type LessonCluster } from "../../src/library/evolve/clusters.ts";
-import type { EvidenceItem } from "../../src/library/publish/render.ts";
 import { parseSkill, validateSkill } from "../../src/library/skill.ts";
 import { type Lesson, type LessonState, noExcerpt } from "../../src/records/lesson.ts";
 import { parseAsk } from "../../src/search/ask.ts";
@@ -242,45 +241,19 @@ it.each([
   expect(composed(cluster as LessonCluster).description).toContain(start);
 });
 
-const evidence = (n: number) => ({
-  ...noExcerpt,
-  session: `s${n}`,
-  date: `2026-01-${String((n % 28) + 1).padStart(2, "0")}`,
-  refs: [`e${n}`],
-  failed: `npm install ${n}`,
-  worked: "awk '{ print $1 }' && echo done!`whoami`",
-});
-
-const composed = (cluster: LessonCluster, count = 3) =>
-  renderCluster(
-    cluster,
-    Array.from({ length: count }, (_, n) => evidence(n)),
-    {
-      prefix: "rl-",
-      quality: "draft",
-    },
-  );
+const composed = (cluster: LessonCluster) => renderCluster(cluster, "rl-");
 
 describe("the text of a cluster", () => {
-  test("is a valid skill with each lesson once, and says what it was made of", () => {
+  test("is a valid skill with each lesson once", () => {
     const [first, ...rest] = installs() as [Lesson, Lesson, Lesson];
     const [cluster] = clusters([first, ...rest, { ...first, id: "i99999999999" }]);
     const { text, name, description } = composed(cluster as LessonCluster);
     expect(validateSkill(text, name)).toEqual([]);
     expect(name).toBe("rl-npm-install");
     expect(description).toMatch(/^Use when npm install fails/);
-    expect(text.split("--legacy-peer-deps").length - 1).toBe(3);
+    expect(text.split("--legacy-peer-deps").length - 1).toBe(2);
     expect(text.match(/^### /gm)).toHaveLength(3);
-    expect(parseSkill(text).skill?.metadata).toMatchObject({
-      origin: "knack",
-      quality: "draft",
-      evidence: "3",
-      "trigger-topic": expect.stringContaining("npm"),
-      "trigger-action": expect.stringContaining("prefix"),
-    });
-    expect(parseSkill(text).skill?.metadata["evolved-from"]?.split(" ").sort()).toEqual(
-      ids(cluster?.members ?? []),
-    );
+    expect(parseSkill(text).skill?.metadata).toEqual({ origin: "knack" });
   });
 
   test("runs nothing and fills in nothing when it is a command's", () => {
@@ -301,36 +274,25 @@ describe("the text of a cluster", () => {
       lesson("npm install fails with ENOSPC", "clean the cache"),
       lesson("npm install fails in the container", "mount the cache of npm into it"),
     ];
-    const seen = fc.uniqueArray(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(
         fc.constantFrom("skill", "command", "agent"),
         fc.subarray(all, { minLength: 3 }),
-        fc.array(fc.tuple(fc.subarray(all), seen), { maxLength: 4 }),
+        fc.array(fc.subarray(all), { maxLength: 4 }),
         (kind, members, later) => {
           const [cluster] = clusterLessons(members, now);
           if (!cluster) return;
-          const start = composed({ ...cluster, kind } as LessonCluster);
-          const once = (
-            text: string,
-            growth: { readonly members: readonly Lesson[]; readonly evidence: readonly EvidenceItem[] },
-          ) => growClusterText(text, kind as "skill", growth.members, growth.evidence);
-          let text = start.text;
-          const times = new Set([0, 1, 2]);
-          expect(once(text, { members, evidence: [...times].map(evidence) })).toBe(text);
-          for (const [more, numbers] of later) {
-            for (const n of numbers) times.add(n);
-            const growth = { members: more, evidence: [...times].map(evidence) };
-            const next = once(text, growth);
-            expect(once(next, growth)).toBe(next);
-            // Nothing that was there is lost but the oldest evidence.
+          const grow = (text: string, more: readonly Lesson[]) =>
+            growClusterText(text, kind as "skill", more);
+          let { text } = composed({ ...cluster, kind } as LessonCluster);
+          expect(grow(text, cluster.members)).toBe(text);
+          for (const more of later) {
+            const next = grow(text, more);
+            expect(grow(next, more)).toBe(next);
             for (const line of text.split("\n").filter((one) => one.startsWith("### ")))
               expect(next).toContain(line);
             const headings = next.match(/^### .*$/gm) ?? [];
             expect(new Set(headings).size).toBe(headings.length);
-            const lines = next.match(/^- \d{4}-.*$/gm) ?? [];
-            expect(new Set(lines).size).toBe(lines.length);
-            expect(next.length).toBeLessThan(6_000);
             text = next;
           }
         },

@@ -178,10 +178,7 @@ describe("more than there is room for", () => {
     const wordy = (n: number): Partial<InventoryItem> & { description: string } => ({
       description: `Use when ${about(n + 900)} fails on the way to the harbor: ${"do the long dance ".repeat(4)}${n}.`,
     });
-    const some = many(16, wordy).map((one) => ({
-      ...one,
-      skill: { ...one.skill, metadata: { "trigger-action": one.skill.description.replace(/^.*: /, "") } },
-    }));
+    const some = many(16, wordy);
     const short = proposeCuration(some, now);
     expect(short.length).toBeGreaterThan(0);
     expect(new Set(said(short))).toEqual(new Set(["over-listing shorten"]));

@@ -38,13 +38,14 @@ const fateOf = (n: number): Fate =>
 const isPinned = (n: number) => n % 60 === 7;
 const isEverywhere = (n: number) => n % 20 === 10 || n % 5 === 3;
 const nameOf = (n: number) => `rl-gate${n}`;
+const whenOf = (n: number) => `tool${n} stops at gate${n} of yard${n}`;
 const lessonScopeId = (n: number) => (isEverywhere(n) ? "user" : "/p");
 
 function lesson(n: number, at: number): Partial<Finding> {
   return {
     name: `gate${n}`,
     lesson: `tool${n} stops at gate${n}; flag${n} opens it.`,
-    trigger: `tool${n} stops at gate${n}`,
+    trigger: whenOf(n),
     action: `pass flag${n}`,
     keywords: [`tool${n}`],
     refs: [`e${n}`],
@@ -167,7 +168,7 @@ async function learned(
     const first = await own.plan(instinct, choice);
     if (!first.ok) throw new Error(first.because);
     const { files } = first.steps[0] as PlannedChange;
-    const words = `Use when tool${n - 2} stops at gate${n - 2}: pass flag${n - 2}, flag${n}.`;
+    const words = `Use when ${whenOf(n - 2)}.`;
     const text = mainText(files ?? []).replace(/^description: .*$/m, `description: "${words}"`);
     steps.push(...(fateOf(n) === "double" ? await reworded(own, first.steps, text) : first.steps));
   }

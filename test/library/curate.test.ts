@@ -238,24 +238,6 @@ describe("a skill that nobody uses", () => {
     expect(await apply(own)).toMatchObject({ outcomes: [] });
     expect(textOf(own)).toBe(`${text}\nMine.\n`);
   });
-
-  test("that is pinned gets no evidence either, until it is unpinned", async () => {
-    const { own, text } = await stale();
-    await curator(own, await itemsOn(own)).pin(name, true);
-    await own.learns({ ...recovery, at: own.clock.now(), refs: ["e60"] }, "/s/2.jsonl");
-    const grow = async () => {
-      for (const { lesson: instinct, choice } of await own.planOwn({
-        now: own.clock.now(),
-        asked: new Set(),
-      }))
-        await own.keep(instinct, choice);
-    };
-    await grow();
-    expect(textOf(own)).toBe(text);
-    await curator(own, await itemsOn(own)).pin(name, false);
-    await grow();
-    expect(textOf(own)).toContain("Seen 2 times");
-  });
 });
 
 describe("what was put away", () => {
@@ -294,7 +276,7 @@ describe("what was put away", () => {
     expect(await away(own)).toEqual([]);
     const [draft] = await own.shelf();
     expect(draft?.changes.at(-1)).toMatchObject({ why: "restore" });
-    expect(draft?.text).toContain("Seen 3 times");
+    expect(draft).toMatchObject({ evidence: 3 });
     const [suggestion] = (await own.suggest({ now: own.clock.now(), most: 5 })).suggestions;
     expect((await own.keep(suggestion?.lesson as Lesson, me)).kept).toBe(true);
     expect(await states(own)).toEqual([`${name} me active`]);
@@ -306,7 +288,7 @@ describe("what was put away", () => {
     const first = await own.learns(recovery);
     const planned = await own.plan(first, me);
     const text = new TextDecoder().decode(planned.ok ? planned.steps[0]?.files?.[0]?.bytes : undefined);
-    const edited = text.replace("## Steps", "## Steps\n\nAsk Ada first.");
+    const edited = `${text}\nAsk Ada first.\n`;
     await own.keep(first, { ...me, text: edited });
     own.later(100);
     await apply(own);
@@ -322,7 +304,6 @@ describe("what was put away", () => {
     expect(again.id).not.toBe(first.id);
     await own.keep(again, me);
     expect(textOf(own)).toContain("Ask Ada first.");
-    expect(textOf(own)).toContain("session 2.jsonl");
     expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual([name]);
   });
 
@@ -397,6 +378,7 @@ describe("a skill that does harm", () => {
 describe("two skills about the same thing", () => {
   const alike: Partial<Finding> = {
     name: "npm-install-eresolve-harbor",
+    trigger: "the user interface package of harbor cannot be set up by anybody",
     lesson: "npm install fails with ERESOLVE in harbor; npm install --force in packages/ui works.",
     action: "run npm install --force inside packages/ui",
     refs: ["e80"],
@@ -408,7 +390,7 @@ describe("two skills about the same thing", () => {
     },
   };
   const other = "rl-npm-install-eresolve-harbor";
-  const description = "Use when npm install fails with ERESOLVE: add --legacy-peer-deps or --force.";
+  const description = "Use when npm install fails with ERESOLVE in harbor.";
   const both = async () => {
     const own = await desktop();
     const first = await own.learns(recovery);
@@ -438,11 +420,10 @@ describe("two skills about the same thing", () => {
     await apply(own);
     expect(folders()).toEqual([name]);
     const merged = parseSkill(textOf(own)).skill as Skill;
-    const plain = (body: string) => body.replace(/^\d+\. |^- |^#+ .*|^Seen .*/gm, "");
+    const plain = (body: string) => body.replace(/^\d+\. |^- |^#+ .*/gm, "");
     for (const line of originals.flatMap(({ body }) => plain(body).split("\n")))
       expect(merged.body).toContain(line);
     expect(merged.body).toContain("cd packages/ui && npm install --force");
-    expect(merged.metadata.evidence).toBe("2");
     expect(await listArchived(own)).toMatchObject([
       { name: other, replacedBy: { kind: "lesson", id: expect.stringMatching(/^i/) } },
     ]);
@@ -452,23 +433,6 @@ describe("two skills about the same thing", () => {
     expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
   });
 
-  test("one of which grows later: what is learned goes into the one that is left", async () => {
-    const own = await both();
-    await uses(own, name, "s1", "helpful");
-    await apply(own);
-    await own.learns({ ...alike, at: own.clock.now(), refs: ["e90"] }, "/s/5.jsonl");
-    own.later(1);
-    for (const { lesson: instinct, choice } of await own.planOwn({
-      now: own.clock.now(),
-      asked: new Set(),
-    }))
-      await own.keep(instinct, choice);
-    expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual([name]);
-    expect(await states(own)).toEqual([`${name} me active`]);
-    expect(textOf(own)).toContain("Seen 3 times");
-    expect(textOf(own)).toContain("session 5.jsonl");
-  });
-
   test("stay two where a person wrote one of them, and not a byte of theirs changes", async () => {
     const own = await desktop();
     await own.keep(await own.learns(recovery), me);
@@ -476,7 +440,7 @@ describe("two skills about the same thing", () => {
     mkdirSync(dirname(mine), { recursive: true });
     writeFileSync(
       mine,
-      "---\nname: peer-deps\ndescription: Use when npm install fails with ERESOLVE, add --legacy-peer-deps.\n---\n\nMine.\r\n",
+      "---\nname: peer-deps\ndescription: Use when npm install fails with ERESOLVE.\n---\n\nMine.\r\n",
     );
     own.later(100);
     const before = filesIn(dirname(mine));

@@ -218,16 +218,15 @@ describe("what one person learned", () => {
     expect(keeping).toMatchObject({ kept: true, outcomes: [{ done: true }] });
     const folder = join(theirs.repository, ".claude/skills", waiting.name);
     expect((await theirs.library.read(folder))?.hash).toBe(waiting.hash);
-    // Whose evidence it is, and that a person said yes, is true of whoever reads it.
     const facts = parseSkill(readFileSync(join(folder, "SKILL.md"), "utf8")).skill?.metadata;
-    expect(facts).toMatchObject({ origin: "import", quality: "active", evidence: "imported" });
+    expect(facts).toMatchObject({ origin: "import" });
     expect((await exchange(theirs).imports()).every(({ status }) => status === "accepted")).toBe(true);
 
     const file = join(folder, "SKILL.md");
     const items = [anItem(waiting.name, { path: file })];
     const again = await exchange(theirs, { items }).planImport(path, asTheySay);
     expect(again.things.map(({ verdict }) => verdict)).toEqual(["same", "same"]);
-    writeFileSync(file, readFileSync(file, "utf8").replace("## Steps", "## My steps"));
+    writeFileSync(file, readFileSync(file, "utf8").replace(/\n---\n\n/, "\n---\n\n## My steps\n\n"));
     const changed = await exchange(theirs, { items }).planImport(path, asTheySay);
     expect(changed.things[1]).toMatchObject({
       verdict: "changed",
@@ -239,7 +238,7 @@ describe("what one person learned", () => {
     const [mine, theirs] = [await desk(), await desk()];
     const name = "cut-a-release";
     const front = ["---", "name: cut-a-release", "description: Cuts one.", "model: inherit"];
-    const text = [...front, "metadata:", '  quality: "draft"', '  evidence: "9"', "---", "", "Tag it.", ""];
+    const text = [...front, "metadata:", '  author: "ann"', "---", "", "Tag it.", ""];
     const file = { path: `${name}.md`, mode: 0o644, text: text.join("\n") };
     let carried: readonly CarriedSkill[] = [{ kind, name, description: "Cuts one.", files: [file] }];
     for (const at of [mine, theirs]) {
@@ -253,7 +252,7 @@ describe("what one person learned", () => {
       await exchange(at).acceptImport(waiting, "me");
       const written = readFileSync(live, "utf8");
       expect(parseSkill(written).skill?.metadata).toEqual({
-        ...{ quality: "active", evidence: "imported", origin: "import", "imported-from": "b.json" },
+        ...{ author: "ann", origin: "import", "imported-from": "b.json" },
       });
       expect(written).toContain("model: inherit");
       carried = (await exchange(at).carried({ ...all, scope: "project" })).skills;

@@ -13,7 +13,7 @@ function missingLines(merged: Skill, originals: readonly Skill[]): string[] {
       .trim()
       .toLowerCase();
   const list = ({ description, body }: Skill) =>
-    [description, ...body.split("\n")].filter((line) => !/^#|^Seen /.test(line)).map(plain);
+    [description, ...body.split("\n")].filter((line) => !/^#/.test(line)).map(plain);
   const there = list(merged).join(" ");
   return originals.flatMap(list).filter((line) => !there.includes(line));
 }
@@ -24,21 +24,9 @@ const learned = (more: Partial<Parameters<typeof renderLessonSkill>[0]> = {}): S
       name: "rl-npm-install-eresolve",
       lesson: "npm install fails with ERESOLVE; the flag helps.",
       trigger: "npm install fails with ERESOLVE",
-      action: "add --legacy-peer-deps",
       kind: "error-recovery",
-      keywords: ["npm", "ERESOLVE"],
-      evidence: [
-        {
-          ...noExcerpt,
-          failed: "npm install",
-          error: "npm ERR! code ERESOLVE",
-          worked: "npm install --legacy-peer-deps",
-          session: "one",
-          date: "2026-01-02",
-          refs: ["e3", "e5"],
-        },
-      ],
-      steps: [],
+      excerpt: { ...noExcerpt, error: "npm ERR! code ERESOLVE", worked: "npm install --legacy-peer-deps" },
+      steps: ["Add `--legacy-peer-deps`", "Run it again"],
       ...more,
     }),
   ).skill as Skill;
@@ -47,20 +35,8 @@ const other = learned({
   name: "rl-npm-ci-eresolve",
   lesson: "npm ci fails with ERESOLVE in the web folder; delete the lock file first.",
   trigger: "npm ci fails with ERESOLVE in web",
-  action: "delete the lock file, then add --legacy-peer-deps",
-  keywords: ["npm", "ci"],
-  steps: ["Delete `web/package-lock.json`."],
-  evidence: [
-    {
-      ...noExcerpt,
-      failed: "npm ci",
-      error: "npm ERR! ERESOLVE in web",
-      worked: "rm web/package-lock.json && npm install --legacy-peer-deps",
-      session: "two",
-      date: "2026-02-03",
-      refs: ["e9"],
-    },
-  ],
+  steps: ["Delete `web/package-lock.json`", "Run `npm install --legacy-peer-deps` in `web`"],
+  excerpt: { ...noExcerpt, error: "npm ERR! ERESOLVE in web" },
 });
 
 describe("one skill of two", () => {
@@ -71,46 +47,30 @@ describe("one skill of two", () => {
     expect(merged.merged).toBe(true);
     expect(skill.name).toBe("rl-npm-install-eresolve");
     expect(missingLines(skill, [learned(), other])).toEqual([]);
-    expect(skill.body).toContain("rm web/package-lock.json && npm install --legacy-peer-deps");
-    expect(skill.body).toContain("session one, e3 e5:");
-    expect(skill.body).toContain("session two, e9:");
     expect(skill.body).toContain(other.description);
     expect(parseSkill(renderSkill(skill)).skill).toEqual(skill);
   });
 
-  test("counts the evidence of both, the newest first, and numbers the steps through", () => {
-    expect(skill.metadata.evidence).toBe("2");
-    expect(skill.metadata["trigger-topic"]).toBe("npm, ERESOLVE, ci");
-    expect(skill.body).toContain("Seen 2 times:\n\n- 2026-02-03, session two");
+  test("numbers the steps through, and says of each error what it is", () => {
     const numbers = [...skill.body.matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number));
-    expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+    expect(numbers).toEqual([1, 2, 3, 4]);
     expect(skill.body).toContain("Where that does not help, this was learned for the same:");
-    expect([...skill.body.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual([
-      "When to use",
-      "Not for",
-      "Steps",
-      "Check",
-      "Evidence",
-    ]);
-  });
-
-  test("says of every call what it is", () => {
-    expect(skill.body).toContain("The call that fails:\n\n```sh\nnpm ci\n```");
-    expect(skill.body).toContain("What it says:\n\n```text\nnpm ERR! ERESOLVE in web\n```");
+    expect(skill.body).toContain("It fails with:\n\n```text\nnpm ERR! ERESOLVE in web\n```");
+    expect([...skill.body.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual(["Steps"]);
   });
 
   test("is the first when the second says nothing else", () => {
     const same = mergeSkills(learned(), { ...learned(), name: "rl-twin" });
     expect(same).toEqual({ merged: true, skill: expect.objectContaining({ name: learned().name }) });
     const body = same.merged ? same.skill.body : "";
-    expect(body.replace(`${learned().description}\n\n`, "")).toBe(learned().body);
+    expect(body.replace(`\n\n${learned().description}`, "")).toBe(learned().body);
   });
 
   it.each<[string, Skill, Skill, string]>([
     [
       "that ask for opposite things",
-      { ...learned(), metadata: { "trigger-action": "use pnpm, never npm" } },
-      { ...learned(), metadata: { "trigger-action": "use npm, never pnpm" } },
+      { ...learned(), body: "Use pnpm, never npm." },
+      { ...learned(), body: "Use npm, never pnpm." },
       "opposite",
     ],
     [

@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
@@ -15,7 +6,6 @@ import { recordEntries } from "../../src/lessons/fold.ts";
 import type { SkillFolder } from "../../src/library/files/packages.ts";
 import { publishPlan, repairChanges } from "../../src/library/publish/apply.ts";
 import { openPublishing } from "../../src/library/publish/open-publishing.ts";
-import { parseSkill } from "../../src/library/skill.ts";
 import type { Reach } from "../../src/records/change.ts";
 import type { Lesson } from "../../src/records/lesson.ts";
 import { noExcerpt } from "../../src/records/lesson.ts";
@@ -183,19 +173,6 @@ describe("keeping a skill", () => {
     expect(readdirSync(folder).sort()).toEqual([name, "rl-other"]);
   });
 
-  test("says which model saw what no rule saw", async () => {
-    const own = await desk();
-    const instinct = await own.learns({ ...recovery, by: "judge" });
-    const judged = { pass: 1, model: "openai/some-mini", lessons: [], aside: [], leads: [] };
-    const common = { at: 1, project: "/p", session: "/s/1.jsonl", actor: "knack" } as const;
-    await own.store.transaction((tx) =>
-      recordEntries(tx, [{ ...common, type: "session.judged", key: "judged:/s/1.jsonl@1", data: judged }]),
-    );
-    await own.keep(instinct, person("me"));
-    const { skill } = parseSkill(readFileSync(skillAt(own.repository), "utf8"));
-    expect(skill?.metadata).toMatchObject({ author: "model", model: "openai/some-mini" });
-  });
-
   test("writes it where agents look, for one person out of git's sight, and undo leaves nothing", async () => {
     const own = await desk();
     const before = filesIn(own.repository);
@@ -277,10 +254,7 @@ describe("keeping a skill", () => {
     const instinct = await own.learns(recovery);
     await own.keep(instinct, person("me"));
     const token = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
-    const edited = readFileSync(skillAt(own.repository), "utf8").replace(
-      "## Steps",
-      `## Steps\n\nLog in with ${token}.`,
-    );
+    const edited = `${readFileSync(skillAt(own.repository), "utf8")}\nLog in with ${token}.\n`;
     expect((await own.keep(instinct, person("me", edited))).kept).toBe(true);
     const text = readFileSync(skillAt(own.repository), "utf8");
     expect(text).toContain("Log in with");
@@ -302,7 +276,7 @@ describe("keeping a skill", () => {
     if (!planned.ok) throw new Error(planned.because);
     const text = new TextDecoder().decode(planned.steps[0]?.files?.[0]?.bytes);
     expect(await own.keep(instinct, person("me", "just words"))).toMatchObject({ kept: false });
-    const edited = text.replace("## Steps", "## Steps\n\nAsk Ada first.");
+    const edited = `${text}\nAsk Ada first.\n`;
     expect((await own.keep(instinct, person("me", edited))).kept).toBe(true);
     expect(readFileSync(skillAt(own.repository), "utf8")).toBe(edited);
   });
@@ -341,29 +315,6 @@ describe("a lesson seen again", () => {
     for (const { lesson: instinct, choice } of await unasked(own)) await own.keep(instinct, choice);
   };
 
-  test("whose evidence was taken back is not added again, until a person keeps something for it", async () => {
-    const own = await desk();
-    const instinct = await own.learns(recovery);
-    await own.keep(instinct, person("me"));
-    const before = readFileSync(skillAt(own.repository), "utf8");
-    await grows(own);
-    await undo(own, name);
-    await grows(own, "/s/3.jsonl");
-    expect(readFileSync(skillAt(own.repository), "utf8")).toBe(before);
-    await own.keep(instinct, person("me"));
-    await grows(own, "/s/4.jsonl");
-    expect(readFileSync(skillAt(own.repository), "utf8")).toContain("Seen 4 times");
-  });
-
-  test("goes on growing after a removal was taken back", async () => {
-    const own = await desk();
-    await own.keep(await own.learns(recovery), person("me"));
-    await publishPlan(own, async () => own.planReject(await own.shelf()), "person");
-    await undo(own, name);
-    await grows(own);
-    expect(readFileSync(skillAt(own.repository), "utf8")).toContain("Seen 2 times");
-  });
-
   test("does not bring back a skill that a person deleted", async () => {
     const own = await desk();
     const instinct = await own.learns(recovery);
@@ -376,21 +327,7 @@ describe("a lesson seen again", () => {
     expect(await states(own)).toEqual([`${name} me missing`]);
   });
 
-  test("leaves the skill as it was learned when its proposal is taken back, and is not proposed again", async () => {
-    const own = await desk();
-    const { id } = await own.learns(recovery);
-    await own.keep(await own.learns(recovery), person("me"));
-    appendFileSync(skillAt(own.repository), "\nMy own words.\n");
-    await grows(own);
-    expect(await states(own)).toEqual([`${name} draft proposal`, `${name} me edited`]);
-    await undo(own, name);
-    expect(await states(own)).toEqual([`${name} me edited`]);
-    expect((await own.store.learning.lessons.get([id]))[0]?.state.status).toBe("active");
-    await grows(own, "/s/3.jsonl");
-    expect(await states(own)).toEqual([`${name} me edited`]);
-  });
-
-  test("adds its evidence to the skill, and nothing else", async () => {
+  test("leaves the files as they are, its evidence is on the ledger", async () => {
     const own = await desk();
     await own.keep(await own.learns(recovery), person("me"));
     const before = readFileSync(skillAt(own.repository), "utf8");
@@ -401,41 +338,9 @@ describe("a lesson seen again", () => {
       asked: new Set(),
     }))
       await own.keep(instinct, choice);
-    const after = readFileSync(skillAt(own.repository), "utf8");
-    const added = after.split("\n").filter((line) => !before.split("\n").includes(line));
-    expect(added).toEqual([
-      '  evidence: "2"',
-      "Seen 2 times:",
-      expect.stringContaining("2026-01-05, session 2.jsonl"),
-    ]);
-    expect(await own.planOwn({ now: own.clock.now(), asked: new Set() })).toEqual([]);
-    expect(again.state.sessions).toBe(2);
-    await undo(own);
     expect(readFileSync(skillAt(own.repository), "utf8")).toBe(before);
-  });
-
-  test("leaves a skill that a person changed alone, and proposes", async () => {
-    const own = await desk();
-    await own.keep(await own.learns(recovery), person("me"));
-    appendFileSync(skillAt(own.repository), "\nMy own words.\n");
-    const edited = readFileSync(skillAt(own.repository), "utf8");
-    await own.learns({ ...recovery, at: Date.UTC(2026, 0, 5) }, "/s/2.jsonl");
-    for (const { lesson: instinct, choice } of await own.planOwn({
-      now: own.clock.now(),
-      asked: new Set(),
-    }))
-      await own.keep(instinct, choice);
-    expect(readFileSync(skillAt(own.repository), "utf8")).toBe(edited);
-    expect(await states(own)).toEqual([`${name} draft proposal`, `${name} me edited`]);
-    expect(await own.planOwn({ now: own.clock.now(), asked: new Set() })).toEqual([]);
-    expect(await undo(own, "nothing-of-this-name")).toMatchObject({ kept: true, outcomes: [] });
-    const [draft] = (await own.shelf()).filter(({ reach }) => reach === "draft");
-    if (!draft) throw new Error("no proposal");
-    await own.accept([draft], "me");
-    const accepted = readFileSync(skillAt(own.repository), "utf8");
-    expect(accepted).toContain("My own words.");
-    expect(accepted).toContain("session 2.jsonl");
-    expect(readdirSync(join(own.home, ".knack/drafts")).filter((one) => !one.startsWith("."))).toEqual([]);
+    expect(again.state.sessions).toBe(2);
+    expect((await own.shelf())[0]).toMatchObject({ evidence: 2, sessions: 2 });
   });
 
   test("joins a skill about the same thing instead of making a second one", async () => {
@@ -447,14 +352,13 @@ describe("a lesson seen again", () => {
     );
     await own.keep(near, person("me"));
     expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual([name]);
-    expect(readFileSync(skillAt(own.repository), "utf8")).toContain("session 3.jsonl");
     const { suggestions } = await own.suggest({ now: own.clock.now(), most: 5 });
     expect(suggestions).toEqual([]);
   });
 });
 
 describe("a skill that a person wrote about the same thing", () => {
-  const hand = `---\nname: peer-deps\ndescription: Use when npm install fails with ERESOLVE, add --legacy-peer-deps.\n---\n\nMine.\r\n`;
+  const hand = `---\nname: peer-deps\ndescription: Use when npm install fails with ERESOLVE.\n---\n\nMine.\r\n`;
   const written = async () => {
     const own = await desk();
     const path = join(own.repository, ".claude/skills/peer-deps/SKILL.md");

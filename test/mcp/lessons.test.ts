@@ -37,6 +37,13 @@ function judge(text: string, about: string, lesson: string, more: Partial<Answer
   return { dossier, answer: answering([{ when: "it comes up", do: lesson, ...taught }]) };
 }
 
+/** Has nothing learned from a dossier, and answers with the next. */
+async function passOver(at: Host, text: string): Promise<string> {
+  const dossier = /lesson_submit with dossier "(\w+)"/.exec(text)?.[1] ?? "";
+  await at.call("lesson_submit", { dossier, answer: answering([]) });
+  return (await at.call("lesson_leads", {})).text;
+}
+
 async function statuses({ project }: Host): Promise<Record<string, string>> {
   const { stdout } = await knack(["lessons", "--json"], { home: join(project, "..") });
   const all = JSON.parse(stdout).lessons as { lesson: string; status: string }[];
@@ -84,8 +91,10 @@ describe("lesson_leads and lesson_submit", () => {
     // Answered is answered.
     expect(await at.call("lesson_submit", good)).toMatchObject({ code: "invalid_argument" });
 
-    const second = (await at.call("lesson_leads", {})).text;
     const [other, text] = about === "berths" ? [words.cranes, cranes] : [words.berths, berths];
+    let second = (await at.call("lesson_leads", {})).text;
+    // The session that asks may be the next.
+    if (!second.includes(other)) second = await passOver(at, second);
     // Models also write the object as a text.
     const { dossier, answer } = judge(second, other, text);
     const more = await at.call("lesson_submit", { dossier, answer: JSON.stringify(answer) });

@@ -127,15 +127,17 @@ describe("an answer to a failure", () => {
       1,
     ],
     ["from another project fits less", noPython({ project: "/q" }), "elsewhere", 0.7],
-    [
-      "of another person is from elsewhere",
-      noPython({ project: "/q", scope: "user", home: "/home/eve" }),
-      "elsewhere",
-      0.7,
-    ],
   ])("%s", async (_, known, distance, fit) =>
     expect(await answer(met, [known], asked)).toMatchObject([{ distance, fit, by: "error", kind: "fix" }]),
   );
+
+  test("of another person is from elsewhere, and is given only to who asks", async () => {
+    const known = noPython({ project: "/q", scope: "user", home: "/home/eve" });
+    expect(await answer(met, [known], asked)).toEqual([]);
+    expect(await answer(met, [known], { ...asked, unasked: false })).toMatchObject([
+      { distance: "elsewhere", fit: 0.7 },
+    ]);
+  });
 
   test("of the judge is told unasked where it was seen to work, or a person accepted it", async () => {
     const byJudge = (finding: Partial<Finding>, state: Partial<LessonState> = {}) =>

@@ -96,13 +96,6 @@ describe("a lesson that is told at a failure", () => {
       [failed("python a.py", "bash: python: command not found")],
       "hit",
     ],
-    ["is right where it says to wait and that was enough", database(), database(), "hit"],
-    [
-      "is wrong where it says to wait and a step was needed",
-      database(),
-      database("docker compose up -d db"),
-      "wrong",
-    ],
   ])("%s", async (_, taught, met, verdict) => {
     const { hits, wrongs } = await replayed([taught, met]);
     expect([hits.length, wrongs.length]).toEqual(verdict === "hit" ? [1, 0] : [0, 1]);
@@ -119,12 +112,39 @@ describe("a lesson that is told at a failure", () => {
   });
 });
 
+describe("opposite cures of one failure", () => {
+  const unresolved = "npm error ERESOLVE unable to resolve dependency tree";
+  const loosened: Step[] = [failed("npm install", unresolved), ran("npm install --legacy-peer-deps")];
+  const tightened: Step[] = [failed("npm install --legacy-peer-deps", unresolved), ran("npm install")];
+
+  test("hold each other until a third session decides", async () => {
+    const { hits, wrongs } = await replayed([loosened, tightened, loosened, loosened]);
+    const told = [...hits, ...wrongs].map(({ session, lesson }) => [session.path.at(-7), lesson.call]);
+    // The second session is told of the first cure, which it had tried; the third is told nothing.
+    expect(told).toEqual([["3", ["npm", "install", "--legacy-peer-deps"]]]);
+  });
+});
+
+describe("different cures of one failure", () => {
+  test("are told together, the one that more sessions proved first, and never added up", async () => {
+    const { hits } = await replayed([
+      database("docker compose up -d db"),
+      database("brew services start postgresql"),
+      database("docker compose up -d db"),
+      database("docker compose up -d db"),
+    ]);
+    const last = hits.at(-1);
+    expect(last?.text).toMatch(/after `docker compose up -d db`.* What also worked: .*brew services start/);
+    expect(last?.lesson.state.sessions).toBe(2);
+  });
+});
+
 describe("a failure that was met before", () => {
   it.each<[string, Step[], number]>([
     ["counts when another call solved it", python("python3 a.py"), 1],
     ["counts when a step did", database("docker compose up -d db"), 1],
-    ["counts when it passed by itself and that is worth knowing", database(), 1],
-    ["does not count when it passed by itself", aground, 0],
+    ["does not count when it passed by itself", database(), 0],
+    ["does not count when a vague one did", aground, 0],
     ["does not count when nothing helped", database().slice(0, 1), 0],
   ])("%s", async (_, steps, repeats) =>
     expect((await replayed([steps, steps])).repeats).toHaveLength(repeats),

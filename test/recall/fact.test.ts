@@ -76,7 +76,7 @@ describe("a fact", () => {
       "--legacy-peer-deps works. (seen in 3 sessions)",
     ],
   ])("at a failure %s", (_, match, words) => {
-    const fact = renderFailureFact(match, now);
+    const fact = renderFailureFact(match, null, now);
     expect(fact).toContain(words);
     expect(fact).not.toContain("\n");
   });

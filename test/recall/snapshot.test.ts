@@ -64,7 +64,17 @@ function aHistory(random: Random, sessions: number): LedgerEntry[] {
       actor: "knack",
       type: "session.learned",
       key: `learned:${session}@1`,
-      data: { pass: 1, mark: "m", run: session, uses, leads: [], waiting: 0, size: 0, judged: null },
+      data: {
+        pass: 1,
+        mark: "m",
+        run: session,
+        uses,
+        leads: [],
+        troubles: [],
+        waiting: 0,
+        size: 0,
+        judged: null,
+      },
     };
     const all = findings.map((finding, m) => made(session, { ...finding, refs: [`e${m}`] }, 1, project));
     const decided = all.slice(0, random() < 0.1 ? 1 : 0).map(

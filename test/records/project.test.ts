@@ -22,6 +22,8 @@ describe("a remote", () => {
     ["file:///srv/git/harbor.git", "/srv/git/harbor"],
     ["../harbor.git", "../harbor"],
     ["C:\\git\\harbor", "C:\\git\\harbor"],
+    ["https://github.com/..git", null],
+    ["https://github.com/", null],
     ["", null],
     ["  ", null],
   ])("%s is %s", (remote, expected) => expect(normaliseRemote(remote)).toBe(expected));
@@ -63,6 +65,18 @@ describe("a project", () => {
       ["/w/a/.claude/worktrees/fix-1/src", null, null],
       { id: "/w/a", name: "a", root: "/w/a" },
     ],
+    ...["/w/a.worktrees/fix-1", "/w/a__worktrees/fix-1/src", "/w/a-worktrees/fix-1"].map(
+      (cwd): [string, Parameters<typeof identifyProject>, { id: string; name: string; root: string }] => [
+        `is the repository that a folder of worktrees is named for: ${cwd}`,
+        [cwd, null, null],
+        { id: "/w/a", name: "a", root: "/w/a" },
+      ],
+    ),
+    [
+      "is its folder in a folder of worktrees of nobody",
+      ["/w/worktrees/fix-1", null, null],
+      { id: "/w/worktrees/fix-1", name: "fix-1", root: "/w/worktrees/fix-1" },
+    ],
     [
       "is its own folder in another place for worktrees",
       ["/home/dev/.codex/worktrees/ab12/harbor", null, null],
@@ -94,6 +108,52 @@ describe("a folder without a remote", () => {
   ])("%s", (_, remotes, folder, home) => {
     const rows = [...Object.entries(remotes), [folder, folder] as const];
     for (const order of [rows, [...rows].reverse()])
-      expect(resolveProjectIds(new Map(order.map(([id, root]) => [id, { root }])))(folder)).toBe(home);
+      expect(resolveProjectIds(order.map(([id, root]) => ({ id, root })))(folder)).toBe(home);
+  });
+
+  const codex = "/home/dev/.codex/worktrees/ab12/harbor";
+  const clones = { "h/o/harbor": ["/home/dev/w/harbor", "/home/dev/old/harbor"] };
+  it.each<[string, Record<string, string[]>, string, string]>([
+    ["in any clone is its project", clones, "/home/dev/old/harbor", "h/o/harbor"],
+    ["in Codex's folder is the one repository of that name", clones, codex, "h/o/harbor"],
+    ["in Cursor's folder, too", clones, "/home/dev/.cursor/worktrees/harbor/x1", "h/o/harbor"],
+    [
+      "in Codex's folder is the repository without a remote",
+      { "/home/dev/harbor": ["/home/dev/harbor"] },
+      codex,
+      "/home/dev/harbor",
+    ],
+    [
+      "is its own where two repositories have the name",
+      { "h/o/harbor": ["/home/dev/a/harbor"], "h/p/harbor": ["/home/dev/b/harbor"] },
+      codex,
+      codex,
+    ],
+    [
+      "is its own where the repository is another person's",
+      { "h/o/harbor": ["/home/ana/harbor"] },
+      codex,
+      codex,
+    ],
+    ["is its own where the name is another", { "h/o/harbor-two": ["/home/dev/harbor-two"] }, codex, codex],
+  ])("that is a worktree or clone %s", (_, known, folder, home) => {
+    const rows = Object.entries(known).flatMap(([id, roots]) => roots.map((root) => ({ id, root })));
+    for (const order of [rows, [...rows].reverse()])
+      expect(resolveProjectIds([...order, { id: folder, root: folder }])(folder)).toBe(home);
+  });
+
+  test("is never joined with one beside it, whatever the names", () => {
+    const name = fc.stringMatching(/^[a-z]{1,6}(?:[-_.][a-z0-9]{1,6})?$/);
+    fc.assert(
+      fc.property(name, name, (one, other) => {
+        fc.pre(one !== other && !/worktrees/.test(other));
+        const [a, b] = [`/home/dev/${one}`, `/home/dev/${other}`];
+        const resolve = resolveProjectIds([
+          { id: `h/o/${one}`, root: a },
+          { id: b, root: b },
+        ]);
+        expect(resolve(identifyProject(`${b}/src`, null, { root: b, remote: null }).id)).toBe(b);
+      }),
+    );
   });
 });

@@ -71,6 +71,21 @@ const found = (key: string, at: number | null = 1, project = "/a"): LedgerEntry 
   data: { project: { id: project, name: "a", root: project }, path: key },
 });
 
+const kept = (id: string, more: Partial<StoredFinding> = {}): StoredFinding => ({
+  id,
+  pass: 1,
+  run: "s1",
+  scopeId: "/p",
+  foundAt: 5,
+  finding: aFinding({ lesson: `日本 ${id}` }),
+  session: "/t/a",
+  project: "/p",
+  at: 10,
+  lessonId: "i1",
+  ...more,
+});
+const gist = (words: string) => extractGist({ trigger: words, action: "" });
+
 /** What every engine behind the Store port has to do. `open` gives a fresh store, `reopen` the same one again. */
 export function storeContract(open: () => Promise<{ store: Store; reopen: () => Promise<Store> }>): void {
   const fresh = async () => {
@@ -390,21 +405,76 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     expect([a?.project.id, a?.endedAt, b?.project.id]).toEqual(["/a", 5, "github.com/dev/a"]);
   });
 
-  describe("findings", () => {
-    const kept = (id: string, more: Partial<StoredFinding> = {}): StoredFinding => ({
-      id,
-      pass: 1,
-      run: "s1",
-      scopeId: "/p",
-      foundAt: 5,
-      finding: aFinding({ lesson: `日本 ${id}` }),
-      session: "/t/a",
-      project: "/p",
-      at: 10,
-      lessonId: "i1",
-      ...more,
+  findingsContract(async () => (await open()).store);
+
+  test("forgets findings with all that follows from the ledger", async () => {
+    const { store } = await fresh();
+    const { findings } = store.learning;
+    await findings.save(kept("a"), gist("a"), ["error y"]);
+    await store.clearFolds();
+    expect(await findings.cued(["error y"], "/p", 9)).toEqual([]);
+  });
+
+  describe("projects", () => {
+    test("are saved, listed by id and cleared", async () => {
+      const { store } = await fresh();
+      const rows = [found("a", 1, "/z"), found("b", 2, "/b")].flatMap(
+        (entry) => foldProject(undefined, entry) ?? [],
+      );
+      await store.projects.save(rows);
+      expect((await store.projects.list()).map(({ id }) => id)).toEqual(["/b", "/z"]);
+      expect(await store.projects.get(["/z", "/none"])).toEqual(rows.slice(0, 1));
+      await store.clearFolds();
+      expect(await store.projects.list()).toEqual([]);
     });
-    const gist = (words: string) => extractGist({ trigger: words, action: "" });
+  });
+
+  describe("a transaction", () => {
+    test("is undone whole by an error", async () => {
+      const { store } = await fresh();
+      const failing = store.transaction(async (tx) => {
+        await tx.ledger.append([found("a")]);
+        await tx.sessions.save([aSession("/t/a")]);
+        throw new Error("no");
+      });
+      await expect(failing).rejects.toThrow("no");
+      expect(await store.ledger.all()).toEqual([]);
+      expect(await store.sessions.list()).toEqual([]);
+    });
+
+    test("keeps others waiting, and each sees what the one before wrote", async () => {
+      const { store, reopen } = await fresh();
+      const other = await reopen();
+      onTestFinished(() => other.close());
+      const add = (from: Store) =>
+        from.transaction(async (tx) => {
+          const [session] = await tx.sessions.list(["/t/a"]);
+          const counts = session?.counts ?? { events: 0, prompts: 0, calls: 0, failed: 0, rejected: 0 };
+          await tx.sessions.save([aSession("/t/a", { counts: { ...counts, events: counts.events + 1 } })]);
+        });
+      for (let round = 0; round < 10; round++) {
+        await add(store);
+        await add(other);
+      }
+      expect((await store.sessions.list())[0]?.counts.events).toBe(20);
+    });
+  });
+
+  test("a sound database has nothing to report", async () => {
+    const { store } = await fresh();
+    expect(await store.check()).toEqual([]);
+  });
+}
+
+/** What is asked of findings, whatever keeps them. */
+export function findingsContract(open: () => Promise<Store>): void {
+  const fresh = async () => {
+    const store = await open();
+    onTestFinished(() => store.close());
+    return { store };
+  };
+
+  describe("findings", () => {
     const ids = (found: readonly StoredFinding[]) => found.map(({ id }) => id);
 
     test("come back by a cue, the project's own first, then the latest, then by name; no more than asked for", async () => {
@@ -442,8 +512,6 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(ids(await findings.cued(["error y"], "/p", 9))).toEqual(["a"]);
       await findings.forget("b");
       expect(await findings.cued(["error x"], "/p", 9)).toEqual([]);
-      await store.clearFolds();
-      expect(await findings.cued(["error y"], "/p", 9)).toEqual([]);
     });
 
     test("are found by thousands of cues", async () => {
@@ -521,55 +589,5 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(await findings.sharing("/p", [], 9)).toEqual([]);
       expect(await findings.sharing("/q", words, 9)).toEqual([kept("far", { scopeId: "/q" })]);
     });
-  });
-
-  describe("projects", () => {
-    test("are saved, listed by id and cleared", async () => {
-      const { store } = await fresh();
-      const rows = [found("a", 1, "/z"), found("b", 2, "/b")].flatMap(
-        (entry) => foldProject(undefined, entry) ?? [],
-      );
-      await store.projects.save(rows);
-      expect((await store.projects.list()).map(({ id }) => id)).toEqual(["/b", "/z"]);
-      expect(await store.projects.get(["/z", "/none"])).toEqual(rows.slice(0, 1));
-      await store.clearFolds();
-      expect(await store.projects.list()).toEqual([]);
-    });
-  });
-
-  describe("a transaction", () => {
-    test("is undone whole by an error", async () => {
-      const { store } = await fresh();
-      const failing = store.transaction(async (tx) => {
-        await tx.ledger.append([found("a")]);
-        await tx.sessions.save([aSession("/t/a")]);
-        throw new Error("no");
-      });
-      await expect(failing).rejects.toThrow("no");
-      expect(await store.ledger.all()).toEqual([]);
-      expect(await store.sessions.list()).toEqual([]);
-    });
-
-    test("keeps others waiting, and each sees what the one before wrote", async () => {
-      const { store, reopen } = await fresh();
-      const other = await reopen();
-      onTestFinished(() => other.close());
-      const add = (from: Store) =>
-        from.transaction(async (tx) => {
-          const [session] = await tx.sessions.list(["/t/a"]);
-          const counts = session?.counts ?? { events: 0, prompts: 0, calls: 0, failed: 0, rejected: 0 };
-          await tx.sessions.save([aSession("/t/a", { counts: { ...counts, events: counts.events + 1 } })]);
-        });
-      for (let round = 0; round < 10; round++) {
-        await add(store);
-        await add(other);
-      }
-      expect((await store.sessions.list())[0]?.counts.events).toBe(20);
-    });
-  });
-
-  test("a sound database has nothing to report", async () => {
-    const { store } = await fresh();
-    expect(await store.check()).toEqual([]);
   });
 }

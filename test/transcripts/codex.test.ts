@@ -146,6 +146,42 @@ describe("a Codex rollout", () => {
     expect(events[0]?.command).toBe("npm test");
   });
 
+  test("unwraps scripts to the commands that they run", () => {
+    const { custom, customOutput } = codexLines();
+    const head = { type: "input_text", text: "Script completed\nWall time 0.3 seconds\nOutput:\n" };
+    const part = (text: string) => ({ type: "input_text", text });
+    const both = `const all = await Promise.all([
+      tools.exec_command({"cmd":"rg -n \\"tide\\" src | head -3","workdir":"/x"}),
+      tools.exec_command({cmd: 'npm test', workdir: "/x"})
+    ]);
+    for (const r of all) text(JSON.stringify({exit_code: r.exit_code, output: r.output}));`;
+    const template =
+      "const cmd = `git push\nnpm test`; const r = await tools.exec_command({ cmd: cmd }); text(r.output);";
+    const events = readAll(codex, [
+      custom("c1", "exec", both),
+      customOutput("c1", [
+        head,
+        part('{"exit_code":0,"output":"src/a.ts:1:tide\\n"}'),
+        part('{"exit_code":1,"output":"Tests  1 failed\\n"}'),
+      ]),
+      custom("c2", "exec", both),
+      customOutput("c2", [
+        head,
+        part('{"exit_code":0,"output":"x\\n"}'),
+        part('{"exit_code":0,"output":"fine\\n"}'),
+      ]),
+      custom("c3", "exec", template),
+      customOutput("c3", [head, part("fatal: could not read from remote repository")]),
+    ]);
+    expect(story(events)).toEqual(["call exec failed 1", "call exec ok 0", "call exec failed"]);
+    expect(events[0]).toMatchObject({
+      command: 'rg -n "tide" src | head -3\nnpm test',
+      cwd: "/x",
+      text: "src/a.ts:1:tide\n\nTests  1 failed\n",
+    });
+    expect(events[2]?.command).toBe("git push\nnpm test");
+  });
+
   test("reads the older shapes of calls and their results, and what was typed where nothing says so", () => {
     const records = [
       {

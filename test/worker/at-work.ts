@@ -17,8 +17,9 @@ const lessons: Lived["steps"][] = [
   [asked("go on"), failed("python manage.py migrate", noPython), ran("python3 manage.py migrate")],
   [
     asked("go on"),
-    failed("pytest -q", "ModuleNotFoundError: No module named 'httpx'"),
-    ran("uv run pytest -q"),
+    failed("make test", "error: connect ECONNREFUSED 127.0.0.1:5432"),
+    ran("docker compose up -d db"),
+    ran("make test"),
   ],
 ];
 

@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { KnackError } from "../../base/index.ts";
-import type { Backtest } from "../../recall/index.ts";
+import { type Backtest, describeChronic } from "../../recall/index.ts";
 import { several } from "../../text/index.ts";
 import { redact } from "../../trust/index.ts";
 import { arg, defineCommand } from "../command.ts";
 import { withKnack } from "../knack.ts";
+import { chronicJson } from "../screen/lesson.ts";
 import { type Screen, showCounting, showReading } from "../screen/screen.ts";
 import {
   countReasons,
   flatLines,
   formatDay,
   formatSpan,
-  groupItems,
   type Lines,
   oneLine,
   quotePath,
@@ -128,13 +128,18 @@ function backtestJson(result: Backtest) {
       savedCalls: hit.savedCalls,
       savedMinutes: roundHundredths(hit.savedMs / 60_000),
     })),
-    wrongs: result.wrongs.map((wrong) => ({ ...showingJson(wrong), because: wrong.because })),
+    wrongs: result.wrongs.map((wrong) => ({
+      ...showingJson(wrong),
+      verdict: wrong.verdict,
+      because: wrong.because,
+    })),
     unanswered: findUnanswered(result).map((repeat) => ({
       ...spotJson(repeat),
       met: repeat.met,
       error: repeat.error,
       before: spotJson(repeat.before),
     })),
+    chronic: result.chronic.map(chronicJson),
     projects: listProjects(result),
     skipped: result.skipped,
   };
@@ -166,6 +171,7 @@ function describeBacktest(result: Backtest, screen: Screen, paths: readonly stri
     "At each point Knack knew only what earlier sessions had taught.",
     "",
     describeFigures(figures),
+    result.chronic.map(describeChronic),
     "",
     drawChart(figures, screen),
     "",
@@ -245,14 +251,21 @@ function describeExamples(result: Backtest, screen: Screen): Lines {
   const missed = findUnanswered(result).filter(
     (repeat) => !wrongs.some(({ session, key }) => session.id === repeat.session.id && key === repeat.key),
   );
-  const part = (title: string, count: number, items: readonly Lines[]): Lines =>
-    count > 0 ? [screen.bold(`${title}: ${count}`), "", items.map((item) => [item, ""])] : [];
+  const part = (title: string, items: readonly Lines[]): Lines =>
+    items.length > 0 ? [screen.bold(`${title}: ${items.length}`), "", items.map((item) => [item, ""])] : [];
+  const ofVerdict = (verdict: Wrong["verdict"]) =>
+    wrongs
+      .filter((wrong) => wrong.verdict === verdict)
+      .map((wrong) => describeAnswer(wrong, wrong.because, screen));
   const page = flatLines([
-    part("Would have helped", hits.length, describeGroups(hits, describeHit, screen)),
-    part("Would have been wrong", wrongs.length, describeGroups(wrongs, describeWrong, screen)),
+    part(
+      "Right",
+      hits.map((hit) => describeAnswer(hit, describeHelp(hit), screen)),
+    ),
+    part("Useless", ofVerdict("useless")),
+    part("Wrong", ofVerdict("wrong")),
     part(
       "Solved before, and Knack would have had no answer",
-      missed.length,
       missed.map(({ met, error, before, ...spot }) => [
         fact("failure", met),
         fact("error", error),
@@ -260,29 +273,17 @@ function describeExamples(result: Backtest, screen: Screen): Lines {
         fact("before", describeSpot(before, screen)),
       ]),
     ),
+    part(
+      "Failed in several sessions, never solved",
+      result.chronic.map((one) => [
+        describeChronic(one),
+        one.sessions.map((session) => `  ${screen.path(session)}`),
+      ]),
+    ),
   ]);
   return page.length > 0
     ? page.slice(0, -1)
     : ["No failure had been solved in an earlier session, and Knack would have shown nothing."];
-}
-
-/** Each lesson that was shown with its occasions, the one shown most often first. */
-function describeGroups<Item extends Hit | Wrong>(
-  items: readonly Item[],
-  describe: (item: Item, screen: Screen) => Lines,
-  screen: Screen,
-): Lines[] {
-  const groups = [...groupItems(items, ({ lesson }) => lesson.id).values()] as [Item, ...Item[]][];
-  return groups
-    .sort((a, b) => b.length - a.length)
-    .map((group) => {
-      const { text, learnedFrom } = group[0];
-      return [
-        fact("lesson", text),
-        fact("learned", `${describeSpot(learnedFrom, screen)}  (${learnedFrom.session.project.name})`),
-        group.map((item) => describe(item, screen)),
-      ];
-    });
 }
 
 const occasions: Record<Hit["occasion"], string> = {
@@ -292,25 +293,24 @@ const occasions: Record<Hit["occasion"], string> = {
   correction: "a correction made again",
 };
 
-function describeHit(hit: Hit, screen: Screen): Lines {
-  const { occasion, solvedBy, savedCalls, savedMs } = hit;
+/** An answer in four lines: where, the failure or the words it answers, what Knack says, and what happened then. */
+function describeAnswer(showing: Hit | Wrong, then: string, screen: Screen): Lines {
+  const { occasion, met, error, session, text } = showing;
+  const label = occasion === "correction" ? "said" : occasion === "prompt" ? "asked" : "ran";
+  return [
+    `${occasions[occasion]}, ${oneLine(session.project.name, 40)}  ${screen.dim(describeSpot(showing, screen))}`,
+    fact(label, error === null ? met : `${oneLine(met, 140)} → ${error}`),
+    fact("answer", text),
+    fact("then", then),
+  ];
+}
+
+function describeHelp({ occasion, solvedBy, savedCalls, savedMs }: Hit): string {
+  if (occasion === "correction") return "the person had to say it again";
+  if (solvedBy === null) return "nothing helped in that session";
   const saved =
     savedCalls === 0 ? "" : `  (saves ${several(savedCalls, "call")}, ${formatMinutes(savedMs / 60_000)})`;
-  const helped = solvedBy === null ? "nothing, in that session" : `${solvedBy}${saved}`;
-  return [describeShowing(hit, screen), occasion !== "correction" && fact("  helped", helped)];
-}
-
-function describeWrong(wrong: Wrong, screen: Screen): Lines {
-  return [describeShowing(wrong, screen), fact("  but", wrong.because)];
-}
-
-function describeShowing(showing: Hit | Wrong, screen: Screen): Lines {
-  const { occasion, met, error, session } = showing;
-  return [
-    `  ${occasions[occasion]}, ${oneLine(session.project.name, 40)}  ${screen.dim(describeSpot(showing, screen))}`,
-    fact(occasion === "correction" ? "  said" : occasion === "prompt" ? "  asked" : "  ran", met),
-    fact("  error", error),
-  ];
+  return `${solvedBy}${saved}`;
 }
 
 function fact(label: string, text: string | null): string | null {

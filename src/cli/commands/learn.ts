@@ -6,7 +6,7 @@ import type { Judging, JudgingPlan, Learned } from "../../learning/index.ts";
 import type { ChangeOutcome, LeftOut, PublishedItem, Suggestion } from "../../library/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack, KnackOptions } from "../../open.ts";
-import type { Backtest } from "../../recall/index.ts";
+import { type Backtest, type ChronicFailure, describeChronic } from "../../recall/index.ts";
 import type { Change, Lesson, LiveReach } from "../../records/index.ts";
 import { isDisabled } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
@@ -14,6 +14,7 @@ import { type AnyCall, arg, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
 import { changeJson, isNews } from "../screen/changes.ts";
 import {
+  chronicJson,
   describeKeeping,
   describeNoReply,
   describeSuggestion,
@@ -45,7 +46,6 @@ export const learn = defineCommand({
     yes: arg.flag("keep every suggested lesson without asking"),
     where: arg.option("with --yes: keep them for me, repository or everywhere"),
     all: arg.flag("read everything, however long it takes (default: one minute, newest first)"),
-    "min-session-length": arg.option("skip sessions with fewer events (default: 10)"),
     judge: arg.option(
       "who judges this time: claude, codex, gemini, opencode, copilot, <api>/<model>, or off",
     ),
@@ -69,10 +69,7 @@ export const learn = defineCommand({
       modelDump: args["model-dump"] ?? null,
       print: wantsJson ? () => {} : screen.print,
     };
-    const looking = {
-      fewestEvents: parseEventCount(args["min-session-length"]),
-      again: args.again === true,
-    };
+    const looking = { again: args.again === true };
     const models = parseModelOptions(args.judge, args["model-dump"], args["model-answers"]);
     if (isDisabled(env)) return answerDisabled(call);
     // Checked before anything is opened, so that a newcomer's home stays as it is.
@@ -108,14 +105,6 @@ function answerDisabled(call: AnyCall): number {
   return call.answer({ sessions: 0, findings: [], lessons: [], skills: [], skipped: [], off }, [
     `Learning is off: ${off}. Nothing was read or written.`,
   ]);
-}
-
-function parseEventCount(word: string | undefined): number | undefined {
-  if (word === undefined || /^\d{1,9}$/.test(word)) return word === undefined ? undefined : Number(word);
-  throw wrongUsage(
-    `Invalid --min-session-length "${word}".`,
-    "Use a number of events: --min-session-length 10",
-  );
 }
 
 function parseModelOptions(
@@ -161,7 +150,7 @@ async function learnAloud(
   knack: Knack,
   paths: readonly string[] | null,
   box = timeBox(true),
-  options: { readonly fewestEvents?: number | undefined; readonly again?: boolean } = {},
+  options: { readonly again?: boolean } = {},
 ): Promise<Learned> {
   const reading = showReading();
   const looking = showCounting("Looking for lessons in sessions");
@@ -282,6 +271,8 @@ export async function presentLearned(run: LearnRun, learned: JudgedLearning): Pr
   // Lessons of named sessions count however old they are: at time 0 nothing has faded.
   const scope = paths ? { only: ids, now: 0 } : { now: Date.now() };
   const { suggestions, leftOut } = await knack.suggest(scope);
+  // Whoever reads JSON is given all of them, and nobody was told.
+  const untold = call.wantsJson ? [] : await knack.tellChronic("screen");
   print([
     replayed && describeReplay(replayed, screen),
     describeReading(
@@ -291,6 +282,7 @@ export async function presentLearned(run: LearnRun, learned: JudgedLearning): Pr
     ),
     // The bundled examples need no judge.
     run.json === undefined && describeWaiting(learned, screen),
+    describeUnsolved(untold, screen),
     describeCount(suggestions.length, leftOut.filter(isLater).length, screen),
   ]);
   const { changes, refused, mayPublish } = await keepSuggestions(run, suggestions);
@@ -309,6 +301,7 @@ export async function presentLearned(run: LearnRun, learned: JudgedLearning): Pr
     const lessons = (await knack.lessons()).filter(({ id }) => ids.has(id));
     screen.json({
       ...learnedJson(learned, lessons, toChanges(changes), [...leftOut, ...refused]),
+      chronic: (await knack.chronic()).map(chronicJson),
       ...(requests ? { requests } : {}),
       ...(replayed ? { backtest: computeFigures(replayed) } : {}),
       ...run.json,
@@ -405,6 +398,17 @@ function describeReading(learned: JudgedLearning, leftOut: readonly LeftOut[], s
     countShortReasons(leftOut).map(
       ([because, times]) => `Not suggested: ${several(times, "lesson")}, ${because}`,
     ),
+  ];
+}
+
+/** Failures that nobody overcame, told this once. */
+function describeUnsolved(untold: readonly ChronicFailure[], screen: Screen): Lines {
+  if (untold.length === 0) return [];
+  return [
+    "",
+    untold.map(describeChronic),
+    screen.dim(`  The sessions: ${screen.knack} lessons --unsolved`),
+    "",
   ];
 }
 

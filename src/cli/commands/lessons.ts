@@ -9,12 +9,14 @@ import {
 } from "../../lessons/index.ts";
 import { importKind } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
+import { describeChronic } from "../../recall/index.ts";
 import { getSessionId, type Lesson, type LessonStatus } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { arg, type CommandCall, defineCommand, unknownName, wrongUsage } from "../command.ts";
 import { changeKnack } from "../knack.ts";
 import { notDone } from "../screen/changes.ts";
 import {
+  chronicJson,
   describeEvidence,
   describeStanding,
   evidenceJson,
@@ -50,6 +52,7 @@ const args = {
     "show <id>: everything about one; keep <id>, reject <id>: decide about a lesson, a contradiction, a lead or an import; split <id>: take apart what was merged; restore <id>: bring a retired one back",
   ),
   leads: arg.flag("places where something may be learned that nobody judged"),
+  unsolved: arg.flag("failures that three sessions or more met and none overcame"),
   imported: arg.flag("imported lessons that wait for your decision"),
   domain: arg.option(`only lessons about this: ${domains.join(", ")}`),
   project: arg.option("only projects whose name or id contains this"),
@@ -70,7 +73,8 @@ const someLessons = takes("the ids or names of lessons", "knack lessons lists th
 
 const subcommands: Subcommands<LessonsCall> = {
   list: reads((call) => {
-    const { dropped, imported, leads } = call.args;
+    const { dropped, imported, leads, unsolved } = call.args;
+    if (unsolved) return listUnsolved(call);
     return (dropped ? listDropped : imported ? listImported : leads ? listLeads : list)(call);
   }),
   show: reads(show, oneLesson),
@@ -288,6 +292,25 @@ async function listLeads(call: OpenLessonsCall): Promise<number> {
       ],
     ],
   });
+}
+
+/** Failures that several sessions met and none overcame, and the sessions. */
+async function listUnsolved(call: OpenLessonsCall): Promise<number> {
+  const { knack, screen, args: given } = call;
+  const nameProject = await nameProjects(knack);
+  const shown = (await knack.chronic()).filter(({ project }) =>
+    matchesProject(given.project, nameProject(project), project),
+  );
+  return call.answer({ chronic: shown.map(chronicJson) }, [
+    shown.length === 0 && "No failure was met in three sessions and left unsolved.",
+    shown.map((one) => [
+      describeChronic(one),
+      `  ${oneLine(nameProject(one.project), 40)}`,
+      one.sessions.map((session) => `  ${screen.dim(screen.path(session))}`),
+      "",
+    ]),
+    shown.length > 0 && "A session that overcomes one takes it off this list.",
+  ]);
 }
 
 async function findLead(knack: Knack, word: string) {

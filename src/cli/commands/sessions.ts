@@ -222,7 +222,7 @@ export const projects = defineCommand({
 /** Every project with what was learned in it, the one that was worked in last first. */
 async function summarizeProjects(knack: Knack) {
   const known = await knack.projects();
-  const findHome = resolveProjectIds(new Map(known.map((row) => [row.id, row])));
+  const findHome = resolveProjectIds(known);
   const lessons = groupItems(await knack.lessons(), ({ project }) => findHome(project));
   const open = (await knack.gaps()).filter(({ state }) => state.status !== "rejected");
   const gaps = groupItems(open, ({ project }) => findHome(project));

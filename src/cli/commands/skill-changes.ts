@@ -6,7 +6,7 @@ import { type AnyCall, unknownName, wrongUsage } from "../command.ts";
 import { applyChange, changedFile, describeDiff, refuseChange, shelfStates } from "../screen/changes.ts";
 import type { Screen } from "../screen/screen.ts";
 import type { Lines } from "../screen/text.ts";
-import { findNamed, matchesName, parseWhere } from "../select.ts";
+import { findNamed, findNamedHere, matchesName, parseWhere } from "../select.ts";
 import { changes, type OpenCall, reads, type Subcommands, takes } from "../subcommands.ts";
 
 /** A call of `knack skills`, as far as its changes need it. */
@@ -156,7 +156,7 @@ export async function rejectNamed(call: ChangeCall, word: string): Promise<numbe
     if (!dryRun) await knack.decideImports([waiting.id], "rejected");
     return answerDecided(call, `${waiting.name} ${dryRun ? "would not" : "will not"} be imported again.`);
   }
-  const { name, kept, lesson } = await findNamed(knack, word);
+  const { name, kept, lesson } = await findNamedHere(knack, word);
   if (kept.length === 0 && lesson) {
     if (!dryRun) await knack.decide(lesson.id, "rejected");
     const skipped = describeSkipped(name, false, screen);

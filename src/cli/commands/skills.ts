@@ -1,7 +1,7 @@
 import { KnackError } from "../../base/index.ts";
-import { type PublishedItem, parseSkill } from "../../library/index.ts";
+import type { PublishedItem } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
-import type { Item, ItemProblem } from "../../records/index.ts";
+import type { Item, ItemProblem, Lesson, StoredFinding } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { arg, type CommandCall, defineCommand } from "../command.ts";
 import { changedFile, describeReach, shelfStates } from "../screen/changes.ts";
@@ -122,16 +122,18 @@ async function showOwn(call: OpenSkillsCall, word: string): Promise<number> {
   const { screen, knack } = call;
   const { name, kept, lesson } = await findNamed(knack, word);
   const evidence = lesson && (await knack.evidence(lesson));
+  const judges = evidence ? await listJudges(knack, evidence.findings) : [];
   return call.answer(
     {
       name,
       skills: kept.map((one) => ({ ...shelvedJson(one), text: one.text })),
+      judges,
       evidence: evidence && evidenceJson(evidence),
     },
     [
       kept.map((one) => [
         `${screen.bold(one.name)}  ${screen.dim(`${one.kind}, ${shelfStates[one.state]}, ${describeReach(one.reach)}, ${screen.path(changedFile(one))}`)}`,
-        describeAuthor(one, screen),
+        describeAuthor(one, lesson, judges, screen),
         "",
         textLines((one.text ?? "there is no file").trimEnd(), "  "),
         "",
@@ -145,18 +147,30 @@ async function showOwn(call: OpenSkillsCall, word: string): Promise<number> {
   );
 }
 
+/** The models that judged the sessions of some findings. */
+async function listJudges(knack: Knack, findings: readonly StoredFinding[]): Promise<string[]> {
+  const sessions = new Set<string>(findings.flatMap(({ finding, session }) => (finding.by ? session : [])));
+  const judged = sessions.size === 0 ? [] : await knack.judged();
+  return [...new Set(judged.flatMap(({ session, model }) => (sessions.has(session) ? model : [])))];
+}
+
 /** Who made a skill: an agent, a review, or rules. A line among an agent's instructions does not say. */
-function describeAuthor({ author, text }: PublishedItem, { dim }: Screen): string | null {
+function describeAuthor(
+  { author }: PublishedItem,
+  lesson: Lesson | null | undefined,
+  judges: readonly string[],
+  { dim }: Screen,
+): string | null {
   if (author) {
     const who = author.by === "agent" ? "learned by the agent" : "proposed by a review";
     const model = author.model ? ` (${author.model})` : "";
     const where = author.session === null ? "" : ` in session ${author.session}`;
     return dim(`  ${who}${model}${where}, from ${several(author.evidence, "event")}`);
   }
-  const writer = { heuristic: "rules", model: "rules and a model" }[
-    parseSkill(text ?? "").skill?.metadata.author ?? ""
-  ];
-  return writer === undefined ? null : dim(`  written by ${writer}, from what sessions showed`);
+  if (!lesson) return null;
+  const writer =
+    judges.length > 0 ? `the judge (${judges.join(", ")})` : lesson.by === "judge" ? "the judge" : "rules";
+  return dim(`  written by ${writer}, from what sessions showed`);
 }
 
 // --- Everything that agents have ---

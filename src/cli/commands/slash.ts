@@ -17,7 +17,7 @@ import {
   wrongUsage,
 } from "../command.ts";
 import { withKnack } from "../knack.ts";
-import { oneLine, titled } from "../screen/text.ts";
+import { groupItems, oneLine, titled } from "../screen/text.ts";
 
 const actions: Readonly<Record<string, (call: AnyCall, what: string) => Promise<number>>> = {
   status: async (call) => runOther((await import("./status.ts")).status, [], call),
@@ -102,24 +102,29 @@ async function forget(call: AnyCall, what: string): Promise<number> {
   if (what === "") throw wrongUsage("What should be forgotten?", "/knack:forget <name or words>");
   const found = await withKnack(call, (knack) => findMatching(knack, what));
   const [only, another] = found;
-  if (only !== undefined && another === undefined) return runSkills(["reject", only], call);
+  if (only !== undefined && another === undefined) return runSkills(["reject", only.word], call);
   throw found.length === 0
     ? unknownName(`No lesson or skill matches "${what}".`, "/knack:status shows what there is.")
-    : unknownName(`"${what}" matches several.`, `Which one: ${found.join(", ")}?`);
+    : unknownName(`"${what}" matches several.`, `Which one: ${found.map(({ name }) => name).join(", ")}?`);
 }
 
-/** The names that words mean: an exact name, or the lessons whose text has all the words. */
-async function findMatching(knack: Knack, what: string): Promise<string[]> {
+/** What words mean, and the word for it: an exact name, or the lessons whose text has all the words. */
+async function findMatching(knack: Knack, what: string): Promise<{ name: string; word: string }[]> {
   const shelf = await knack.shelf();
   const open = (await knack.lessons()).filter(({ state }) => state.status !== "rejected");
-  if ([...shelf, ...open].some(({ name }) => name === what)) return [what];
+  if ([...shelf, ...open].some(({ name }) => name === what)) return [{ name: what, word: what }];
   const wanted = [...extractTerms(what)];
   const isAbout = (text: string) => {
     const terms = extractTerms(text);
     return wanted.length > 0 && wanted.every((word) => terms.has(word) || text.toLowerCase().includes(word));
   };
   const found = open.filter((one) => isAbout(`${one.name} ${one.trigger} ${one.action} ${one.lesson}`));
-  return [...new Set(found.map(({ name }) => name))];
+  const byName = groupItems(found, ({ name }) => name);
+  // Projects may have lessons of one name; then the one of this project is meant.
+  return [...byName].map(([name, [first, ...more]]) => ({
+    name,
+    word: first === undefined || more.length > 0 ? name : first.id,
+  }));
 }
 
 async function runSkills(typed: string[], call: AnyCall): Promise<number> {

@@ -11,7 +11,7 @@ import { type AnyCall, arg, defineCommand } from "../command.ts";
 import { withKnack } from "../knack.ts";
 import { changedFile, countShelf, shelfStates } from "../screen/changes.ts";
 import { describeJudge, findMissingModel } from "../screen/judge.ts";
-import { countStatuses, describeCounts } from "../screen/lesson.ts";
+import { chronicJson, countStatuses, describeCounts } from "../screen/lesson.ts";
 import { describeBudget, describeSize, type ReviewStatus, readReviewStatus } from "../screen/review.ts";
 import type { Screen } from "../screen/screen.ts";
 import { formatCount, formatTime, joinParts, oneLine, wrapColumn } from "../screen/text.ts";
@@ -69,6 +69,8 @@ async function readStatus(knack: Knack, { env, screen }: AnyCall) {
     ...counts,
     /** Pairs of lessons that cannot both be followed, for the person to decide. */
     contradictions: (await knack.contradictions()).length,
+    /** Failures that three sessions or more met and none overcame. */
+    chronic: (await knack.chronic()).map(chronicJson),
     suggested: suggestions.slice(0, namedItems).map(({ lesson }) => lesson.name),
     off: [...(isDisabled(env) ? ["KNACK_DISABLE is set: Knack does not learn"] : []), ...off],
     broken,
@@ -250,10 +252,11 @@ function describeDue({ name, run, message, counters, ...size }: ReviewStatus["pr
 }
 
 function describeWaiting(status: Status): string {
-  const { contradictions, suggestions, suggested, drafts, proposals, reviews } = status;
+  const { chronic, contradictions, suggestions, suggested, drafts, proposals, reviews } = status;
   const more = suggestions > suggested.length ? ", …" : "";
   const reviewed = reviews?.waiting ?? 0;
   const parts = [
+    chronic.length > 0 && `${several(chronic.length, "failure")} never solved (knack lessons --unsolved)`,
     contradictions > 0 && `${several(contradictions, "contradiction")} (knack lessons)`,
     suggestions > 0 && `${several(suggestions, "lesson")} to decide (${suggested.join(", ")}${more})`,
     drafts > 0 && several(drafts, "draft"),

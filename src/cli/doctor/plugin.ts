@@ -228,7 +228,15 @@ function checkFiles({ installation, screen, path, install }: DoctorContext): Che
   return wrong(`${named} lacks ${missing.join(", ")}`, install);
 }
 
-const events = ["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "Stop", "PreCompact", "SessionEnd"];
+const events = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PostToolUseFailure",
+  "Stop",
+  "SubagentStop",
+  "PreCompact",
+  "SessionEnd",
+];
 const commands = ["status", "learn", "undo", "forget"];
 
 /** The missing files of a marketplace with Knack's plugin. */

@@ -3,6 +3,7 @@ import { applyDecay, readShownConfidence } from "../../lessons/index.ts";
 import { type PublishResult, renderRule, type Suggestion } from "../../library/index.ts";
 import type { NoReply } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
+import type { ChronicFailure } from "../../recall/index.ts";
 import type { Finding, Lead, Lesson, StoredFinding } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { describeOutcomes, describePlan, describeReach, isNews } from "./changes.ts";
@@ -188,4 +189,9 @@ export function leadJson({ id, keys, kind, summary, confidence }: Lead, session:
 
 export function evidenceJson({ findings, ...rest }: LessonEvidence) {
   return { findings: findings.map((one) => findingJson(one)), ...rest };
+}
+
+/** A failure that nobody overcame, as --json gives it. */
+export function chronicJson({ line, sessions, tried }: Pick<ChronicFailure, "line" | "sessions" | "tried">) {
+  return { symptom: oneLine(line, 200), sessions, tried };
 }

@@ -6,12 +6,12 @@ import { findStandingOrders } from "./standing-orders.ts";
 import { readTurns } from "./turns.ts";
 
 /** Raised whenever rules find something else than before: sessions are then looked at again. */
-export const rulesVersion = 7;
+export const rulesVersion = 8;
 
 /** What rules alone may say of a session, best first; what says the same is one finding. */
 export function findCertain(events: readonly Event[], calls = new CallReader()): Finding[] {
   const orders = findStandingOrders(readTurns(events));
-  const cures = findCures(events, calls.recoveries(events));
+  const cures = findCures(calls.recoveries(events));
   const kept: Finding[] = [];
   for (const one of [...orders, ...cures].sort(compareFindings)) {
     const at = kept.findIndex((other) => isSameLesson(extractGist(other), extractGist(one)));

@@ -1,7 +1,21 @@
-import { callText, causeGroups, findFileNames, Recovery, type Run } from "../../failures/index.ts";
+import {
+  callText,
+  causeGroups,
+  findDropped,
+  findFileNames,
+  findPath,
+  findQuirk,
+  isLayoutRule,
+  isProved,
+  parseCommand,
+  Recovery,
+  type Run,
+  repairs,
+  whiteSpace,
+  writeTemplate,
+} from "../../failures/index.ts";
 import { rateCure } from "../../lessons/index.ts";
 import {
-  type ArtifactKind,
   type Cause,
   type Event,
   type Finding,
@@ -12,16 +26,18 @@ import {
 import { baseName, extractTerms, slugify, wordSet } from "../../text/index.ts";
 
 /** Failures that were overcome by doing something else than before, and what that was. */
-export function findCures(events: readonly Event[], recoveries: readonly Recovery[]): Finding[] {
-  const judged = recoveries
-    .map((recovery) => ({ recovery, confidence: weighRecovery(recovery) }))
-    .filter(({ confidence }) => confidence >= leastConfidence);
-  // Long sessions hold more lessons, but not in proportion to their length.
-  const calls = events.filter(({ kind }) => kind === "call").length;
-  const most = Math.round(4 + 0.15 * Math.sqrt(calls));
+export function findCures(recoveries: readonly Recovery[]): Finding[] {
+  const judged = recoveries.flatMap((recovery) => {
+    const confidence = weighRecovery(recovery);
+    if (isProved(recovery) && saysChange(recovery))
+      return [{ recovery, confidence: Math.max(confidence, provedConfidence) }];
+    const isDenied = recovery.error.cause === "denied" && droppedOperands(recovery).length > 0;
+    if (isNowhere(recovery)) return [{ recovery, confidence: provedConfidence }];
+    const isFact = recovery.isForeign || recovery.isStoppedByHook || isDenied;
+    return isFact && confidence >= leastConfidence ? [{ recovery, confidence }] : [];
+  });
   return mergeByCause(judged)
     .sort((a, b) => b.confidence - a.confidence)
-    .slice(0, most)
     .map(({ recovery, confidence }) =>
       writeRecoveryLesson(recovery, rateCure(confidence, isCertain(recovery))),
     );
@@ -91,7 +107,26 @@ function isListedValue(failed: Event, worked: Event | null, advice: string): boo
   return failed.tool === worked?.tool && changed.length === 1 && changed.every(isNamed);
 }
 
-/** Below this a recovered failure is not reported. */
+/** A file that was looked for more than once and never found, while the work went on. */
+function isNowhere({ error, worked, again, between }: Recovery): boolean {
+  return (
+    error.cause === "missing-file" &&
+    error.about !== null &&
+    worked === null &&
+    again.length > 0 &&
+    between.calls > 2
+  );
+}
+
+/** Whether the call that worked can be told from the one that failed once both are in short form. */
+function saysChange({ run, workedRun, remedy, error }: Recovery): boolean {
+  const isOfWords = (remedy === "argument" || remedy === "flag") && findQuirk(error.about) === null;
+  return !isOfWords || run === null || workedRun === null || run.retell() !== workedRun.retell();
+}
+
+/** A proved cure is at least this sure. */
+const provedConfidence = 0.55;
+/** Below this a fact without a cure is not reported. */
 const leastConfidence = 0.2;
 
 interface WeighedRecovery {
@@ -217,7 +252,6 @@ function letsToolRepair({ run, workedRun, stepRun }: Recovery): boolean {
 }
 
 const checks = /^--(?:check|diff|dry-run|list-different)/;
-const repairs = /^--(?:fix|write|apply|unsafe|update|in-place)|^(?:\w+:)?(?:fmt|format|fix)(?::\w+)?$/;
 
 /** Whether the call was only repeated with a longer timeout or more retries. */
 function waitsLonger({ run, workedRun }: Recovery): boolean {
@@ -268,7 +302,7 @@ function writeRecoveryLesson(recovery: Recovery, confidence: number): Finding {
   const told = [
     describeProblem(recovery),
     describeSolution(recovery),
-    isCertain(recovery) ? null : explained,
+    isCertain(recovery) || saysEnough(recovery) ? null : explained,
   ];
   return makeFinding(
     {
@@ -276,12 +310,11 @@ function writeRecoveryLesson(recovery: Recovery, confidence: number): Finding {
       lesson: told.filter((part) => part !== null).join(" "),
       trigger: describeTrigger(recovery),
       action: describeAction(recovery),
-      steps: remedy === "step" ? [`Run \`${writeStep(recovery)}\``] : [],
+      steps: remedy === "step" ? [`Run \`${writeStep(recovery)}\``, `Run \`${recovery.subject}\` again`] : [],
       keywords: findKeywords(recovery, explained),
       confidence,
       name: chooseName(recovery),
       scope: isMachineWide(recovery) ? "user" : "project",
-      artifact: chooseArtifact(recovery),
       excerpt: {
         ...noExcerpt,
         failed: short(callText(failed), 400),
@@ -295,6 +328,12 @@ function writeRecoveryLesson(recovery: Recovery, confidence: number): Finding {
   );
 }
 
+/** Why the shell stopped, and who puts layout right, needs no further word. */
+function saysEnough(recovery: Recovery): boolean {
+  const { about } = recovery.error;
+  return findQuirk(about) !== null || isLayoutRule(about) || isNowhere(recovery);
+}
+
 /** A program missing on the machine is missing in every project; one that a project's own runner misses is not. */
 function isMachineWide({ error, run, remedy, workedRun }: Recovery): boolean {
   if (error.cause !== "missing-program") return error.cause === "shell-dialect";
@@ -302,12 +341,6 @@ function isMachineWide({ error, run, remedy, workedRun }: Recovery): boolean {
   // What starts it in its place is the project's: `uv run` here, `poetry run` there; but `sudo` may just be left out.
   const leavesOut = workedRun !== null && ![workedRun.name, ...workedRun.args].includes(error.about ?? "");
   return remedy !== "wrapper" || leavesOut;
-}
-
-/** A fix is found by its failure when it is needed; what is simply not there, or not allowed, is good to know beforehand. */
-function chooseArtifact({ error: { cause }, remedy, isForeign, isStoppedByHook }: Recovery): ArtifactKind {
-  const isKnownBefore = /^(?:missing-program|unknown-name|denied|shell-dialect|missing-script)$/.test(cause);
-  return isForeign || isStoppedByHook || (isKnownBefore && remedy !== "step") ? "rule" : "skill";
 }
 
 function describeProblem(recovery: Recovery): string {
@@ -319,6 +352,8 @@ function describeProblem(recovery: Recovery): string {
     const runs = steps.length === 0 ? "" : ` that runs ${steps.join(", ")}`;
     return `${call} is stopped by a ${/ push\b/.test(recovery.subject) ? "pre-push" : "pre-commit"} hook${runs}: ${line}.`;
   }
+  if (isNowhere(recovery))
+    return `There is no \`${error.about}\` here: it was looked for ${recovery.again.length + 1} times in vain.`;
   if (recovery.isForeign) return `${call} fails for reasons outside the change: ${line}.`;
   if (error.about !== null && error.cause === "missing-program")
     return `\`${error.about}\` is not installed here or not on the path (${line})${run?.name === error.about ? "" : `, so ${call} fails`}.`;
@@ -326,10 +361,11 @@ function describeProblem(recovery: Recovery): string {
     return `${call} does not find the module \`${error.about}\`: ${line}.`;
   if (error.about !== null && error.cause === "unknown-name")
     return `There is no ${/agent|skill/i.exec(line)?.[0].toLowerCase() ?? "tool"} named \`${error.about}\` here (${short(line, 60)}).`;
-  if (isEmptyGlob(recovery) && quotesGlob(recovery))
-    return `zsh reads unquoted [ ], ? and * in a path or URL as a pattern and stops when nothing matches ("${short(line, 80)}").`;
-  if (isEmptyGlob(recovery))
-    return `zsh stops a command whose glob matches nothing, whatever is done with its errors: ${call} fails with ${line}.`;
+  if (error.cause === "lint" && isLayoutRule(error.about)) return `${call} fails on layout (${error.about}).`;
+  const why = findQuirk(error.about)?.why;
+  if (why !== undefined) return `${why} ("${short(line, 80)}")`.replace(/\.( \(.*)$/, "$1.");
+  if (error.cause === "tool-misuse")
+    return `Edits of ${baseName(failed.files[0] ?? "files")} failed ${recovery.again.length + 1} times: ${line}.`;
   if (error.cause === "denied")
     return `${call} is ${/hook/i.test(line) ? "refused by a hook" : "denied by permission settings"}: ${line}.`;
   return `${call} fails: ${line}.`;
@@ -345,10 +381,17 @@ function describeSolution(recovery: Recovery): string | null {
   if (worked === null || remedy === null) return null;
   if (isEmptyGlob(recovery) && quotesGlob(recovery))
     return `Quote it: \`'${short(readGlob(recovery), 80)}'\`.`;
+  // Why the shell stopped says what to do; another command that worked may have been about something else.
+  if (findQuirk(recovery.error.about) !== null) return null;
   // A few commands in one: what comes before may be half of the remedy.
+  if (recovery.error.cause === "missing-file" && remedy === "path")
+    return `It is at \`${findPath(worked, recovery.error.about ?? "") ?? ""}\`.`;
+  if (recovery.error.cause === "tool-misuse")
+    return worked.command === null ? null : `What worked: \`${short(worked.command, 90)}\`.`;
   const whole = worked.command ?? "";
   const isChain = whole.length <= 90 && /&&/.test(whole.replace(/^cd \S+ && /, ""));
-  const told = asWritten(recovery) || isChain ? null : inPlace(recovery, workedRun);
+  const isScript = workedRun?.args.some((arg) => arg === "-c" || arg === "-e") === true;
+  const told = asWritten(recovery) || isChain || isScript ? null : inPlace(recovery, workedRun);
   const call = isReplaced(recovery)
     ? `\`${(workedRun as Run).describeChange(run as Run)}\``
     : `\`${writeCall(worked, told, failed, run)}\``;
@@ -357,6 +400,15 @@ function describeSolution(recovery: Recovery): string | null {
       .map((each) => `\`${each}\``)
       .join(", ")}.`;
   if (recovery.error.cause === "denied") return `What works: ${call}.`;
+  // A look may be right only as a whole: what one program shows, the next makes visible.
+  if ((remedy === "other-way" || remedy === "program") && run?.isLook && worked.command !== null)
+    return `What works: \`${parseCommand(worked.command)
+      .map((part) => part.with({ directory: null }).retell())
+      .slice(0, 3)
+      .join(" | ")}\`.`;
+  const dropped = remedy === "flag" || remedy === "argument" ? findDropped(recovery) : null;
+  if (dropped !== null) return `Leave out \`${short(dropped, 40)}\`; what works: ${call}.`;
+  if (isRepaired(recovery)) return `\`${writeStep(recovery)}\` puts it right.`;
   if (remedy === "step") return `It works after \`${writeStep(recovery)}\`.`;
   if (remedy === "none") return "The same call works when run again.";
   if (remedy === "elevation") return "It works with elevated permissions, outside the sandbox.";
@@ -379,7 +431,15 @@ function inPlace({ remedy }: Recovery, run: Run | null): Run | null {
   return remedy === "directory" ? run : (run?.with({ directory: null }) ?? null);
 }
 
-function writeStep({ step, stepRun }: Recovery): string {
+/** Layout that the tool itself put right. */
+function isRepaired(recovery: Recovery): boolean {
+  return recovery.isRepaired && !recovery.isStoppedByHook;
+}
+
+function writeStep(recovery: Recovery): string {
+  const { step, stepRun } = recovery;
+  // The files were of that time.
+  if (stepRun !== null && isRepaired(recovery)) return writeTemplate(stepRun);
   return stepRun === null ? short(step?.command ?? "", 90) : stepRun.retell();
 }
 
@@ -420,6 +480,7 @@ function writeCall(event: Event, run: Run | null, other: Event | null, otherRun:
 }
 
 function describeTrigger(recovery: Recovery): string {
+  if (isNowhere(recovery)) return `${recovery.error.about} is looked for`;
   if (isEmptyGlob(recovery)) return "zsh: no matches found for a glob";
   if (recovery.isStoppedByHook) return `${recovery.subject} stopped by a hook`;
   if (recovery.isForeign) return `${recovery.subject} fails outside the change`;
@@ -438,12 +499,21 @@ function describeAction(recovery: Recovery): string {
     return "do not look for the cause in the change; run it again or run only what belongs to the change";
   if (recovery.error.cause === "denied")
     return `leave out ${droppedOperands(recovery).join(", ") || "what is denied"}`;
+  const quirk = findQuirk(recovery.error.about);
+  if (quirk !== null) return quirk.action;
+  if (isNowhere(recovery)) return `go on without ${recovery.error.about}`;
   if (worked === null || remedy === "none") return "run it again";
+  if (recovery.error.cause === "missing-file" && remedy === "path")
+    return `use ${findPath(worked, recovery.error.about ?? "") ?? ""}`;
+  if (recovery.error.cause === "tool-misuse") return "look at the exact white space before the next edit";
+  if (isRepaired(recovery)) return `run ${writeStep(recovery)}`;
   if (remedy === "step") return `first ${writeStep(recovery)}`;
   if (remedy === "elevation") return "ask for elevated permissions at once";
   if (remedy === "directory")
     return `run it in ${baseName(workedRun?.directory ?? worked.cwd ?? "") || "the right folder"}`;
   if (remedy === "wrapper" && run !== null && workedRun !== null) return describeRewrapping(run, workedRun);
+  const dropped = remedy === "flag" || remedy === "argument" ? findDropped(recovery) : null;
+  if (dropped !== null && run !== null) return `use ${run.head} without ${short(dropped, 40)}`;
   if (workedRun === null) return `use ${writeCall(worked, null, failed)}`;
   return `use ${run === null ? workedRun.call().join(" ") : workedRun.describeChange(run)}`;
 }
@@ -465,9 +535,10 @@ function findExplanation({ said, reaction, error, failed, worked, isForeign }: R
   const texts = (isForeign ? reaction : said.slice(0, 6)).map(({ text }) => text);
   let best = { sentence: "", shared: 0 };
   for (const sentence of [...texts, typeof asked === "string" ? asked : ""].flatMap(splitIntoSentences)) {
-    if (announces.test(sentence) || /[?？]$/.test(sentence)) continue;
+    if (announces.test(sentence) || /[?？:：]$/.test(sentence)) continue;
     const same = [...extractTerms(sentence)].filter((word) => about.has(word)).length;
-    const shared = same + (isForeign && Recovery.saysUnrelated(sentence) ? 4 : 0);
+    const isWhy = error.cause === "tool-misuse" && whiteSpace.test(sentence);
+    const shared = same + (isWhy ? 5 : 0) + (isForeign && Recovery.saysUnrelated(sentence) ? 4 : 0);
     if (shared > best.shared) best = { sentence, shared };
   }
   return best.shared === 0 ? null : short(best.sentence, 240);
@@ -475,7 +546,7 @@ function findExplanation({ said, reaction, error, failed, worked, isForeign }: R
 
 /** Announcements of the next call; the call itself tells more. */
 const announces =
-  /^(?:let me|let's|now\b|next\b|i(?:'|’)ll|i will|i(?:'|’)m (?:going|now)|perfect|great|good|done|all )/i;
+  /^(?:let me|let's|now\b|next\b|first,|i(?:'|’)m \w+ing\b|i(?:'|’)ll|i will|i(?:'|’)m (?:going|now)|perfect|great|good|done|all )/i;
 
 function splitIntoSentences(text: string): string[] {
   const sentences = text.slice(0, 800).split(/(?<=[。！？])|(?<=[.!?:])\s+|\n+/);

@@ -7,9 +7,9 @@ import type { Clue } from "./find-leads.ts";
 export function findFailedCalls(events: readonly Event[], calls: CallReader): Clue[] {
   return events.flatMap((event, at) => {
     if (event.kind !== "call" || isDeliberate(events, at)) return [];
-    const isHidden = event.outcome === "ok" && hidesFailure(event, calls);
-    const isFailed = event.outcome === "failed" || event.outcome === "rejected";
-    if (!isHidden && (!isFailed || harnessRule.test(event.text.slice(0, 600)))) return [];
+    if (event.outcome !== "failed" && event.outcome !== "rejected") return [];
+    if (harnessRule.test(event.text.slice(0, 600))) return [];
+    const isHidden = event.exitCode === 0;
     const failed = describeFailure(event, isHidden, calls);
     return {
       ...{ kind: "error-recovery", family: failed.isCheck ? "check" : "failure", at, events: [event] },
@@ -35,24 +35,10 @@ function isDeliberate(events: readonly Event[], at: number): boolean {
 const deliberate =
   /\b(?:should|must|expect(?:ed)? (?:it |this |them |the tests? )?to|to see (?:it|them|the tests?)|confirm (?:it|they|the tests?)|verify (?:it|they|that the tests?|the tests?)) fail|\bnegative test|on purpose|deliberately|\bred phase|failing test first|RED:/i;
 
-// --- Failures behind exit 0 ---
+// --- Reading a failure ---
 
 /** Characters of an output in which a complaint is looked for. */
 const outputChars = 2_500;
-
-/** Whether the output of a call that counts as worked tells that a part of it did not. */
-function hidesFailure(event: Event, calls: CallReader): boolean {
-  // An answer of "no" ends with 1; other codes mean more.
-  if ((event.exitCode ?? 0) > 1) return true;
-  const output = unwrapOutput(event.text);
-  if (/"exit_code":[1-9]/.test(output)) return true;
-  if (event.command === null && event.tool !== "exec") return false;
-  if (shellComplaint.test(output)) return true;
-  const isMasked = calls.runs(event).some((run) => run.isHidden) || /[|;]/.test(event.command ?? "");
-  return (
-    isMasked && !onlyLooks(event, calls) && complaint.test(output) && !/\b0 (?:errors|fail)/.test(output)
-  );
-}
 
 /** What programs printed, without the JSON that some agents put around it. */
 function unwrapOutput(text: string): string {
@@ -70,8 +56,6 @@ function onlyLooks(event: Event, calls: CallReader): boolean {
   const runs = calls.runs(event);
   return runs.length > 0 && runs.every((run) => run.isLook || run.onlyPrints || run.isFilter);
 }
-
-// --- Reading a failure ---
 
 /** What can be said of a failure before anything is known of how it ended. */
 interface FailedCall {

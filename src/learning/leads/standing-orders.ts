@@ -20,7 +20,7 @@ const longTurnChars = 600;
 
 function readOrder(turn: Turn, sentence: string, at: number): Finding | null {
   const name = findSavedName(sentence);
-  if (name !== null) return writeSavedSkill(turn, sentence, name);
+  if (name !== null) return writeSavedSkill(turn, name);
   const said = stripOpening(stripRefusal(sentence)).trim();
   const kind = classifyOrder(said.toLowerCase());
   // A long text is a task or a document: whose words it holds, and for how long they are meant, is doubtful.
@@ -148,7 +148,7 @@ function writeOrder(turn: Turn, said: string, kind: FindingKind): Finding {
   const words = said.replace(/^(?:from now on|going forward|remember(?: that)?|please)[,:]? /i, "");
   return makeFinding(
     {
-      ...{ kind, keywords, scope: isHere ? "project" : "user", artifact: "rule" },
+      ...{ kind, keywords, scope: isHere ? "project" : "user" },
       lesson: /[.!?。！？]$/u.test(lesson) ? lesson : `${lesson}.`,
       trigger: when ?? keywords.slice(0, 5).join(" "),
       action: said.slice(0, 160),
@@ -163,7 +163,7 @@ function writeOrder(turn: Turn, said: string, kind: FindingKind): Finding {
 /** The last commands that worked are what "this" means in "save this". */
 const maxSteps = 5;
 
-function writeSavedSkill(turn: Turn, sentence: string, name: string): Finding | null {
+function writeSavedSkill(turn: Turn, name: string): Finding | null {
   const isLook = (command: string) => parseCommand(command).every((run) => run.isLook || run.onlyPrints);
   const done = turn.before
     .filter(({ command, outcome }) => command !== null && outcome === "ok" && !isLook(command))
@@ -173,7 +173,7 @@ function writeSavedSkill(turn: Turn, sentence: string, name: string): Finding | 
   return makeFinding(
     {
       kind: "explicit-instruction",
-      lesson: `${sentence.trim().replace(/[.!]?$/, ".")} Done before: ${commands.map((each) => `\`${each}\``).join(", ")}.`,
+      lesson: `How ${name} is done: ${commands.map((each) => `\`${each}\``).join(", ")}.`,
       trigger: `${name.replaceAll("-", " ")} is wanted`,
       action: commands.join("; "),
       steps: commands.map((command) => `Run \`${command}\``),

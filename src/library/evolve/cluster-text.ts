@@ -2,34 +2,26 @@ import { type ItemKind, isSaid, type Lesson } from "../../records/index.ts";
 import { codeBlock, cutAtWord, findSection, oneLine, slugify, splitWords } from "../../text/index.ts";
 import { maxBodyChars } from "../../trust/index.ts";
 import {
-  amendEvidence,
   argumentLine,
   bodyLength,
   capitalize,
   dropVolatile,
-  type EvidenceItem,
   escapeForKind,
-  hideHome,
   lessonsTitle,
   maxDescriptionChars,
   numbered,
   paragraph,
+  readCommand,
   renderItem,
   sentence,
-  setFrontMatter,
   trimEnd,
   trimWhen,
 } from "../publish/render.ts";
-import { parseSkill } from "../skill.ts";
 import type { LessonCluster } from "./clusters.ts";
 
-/** One text for a cluster: what its lessons have in common, each lesson once, and the evidence. */
-export function renderCluster(
-  cluster: LessonCluster,
-  evidence: readonly EvidenceItem[],
-  { prefix, quality }: { readonly prefix: string; readonly quality: "draft" | "active" },
-) {
-  const { kind, members, topic, domain } = cluster;
+/** One text for a cluster: what its lessons have in common, and each lesson once. */
+export function renderCluster(cluster: LessonCluster, prefix: string) {
+  const { kind, members } = cluster;
   const name = `${prefix}${nameCluster(cluster, prefix)}`.slice(0, 64).replace(/-+$/, "");
   const description = describe(cluster);
   // People named another thing each time.
@@ -38,89 +30,51 @@ export function renderCluster(
   const base = renderItem(kind, {
     name,
     description,
-    metadata: {
-      author: "heuristic",
-      quality,
-      "trigger-topic": topic.map(oneLine).join(", "),
-      "trigger-action": cutAtWord(dropVolatile(listActions(members).join("; ")), maxDescriptionChars),
-      domain,
-      evidence: "",
-      "evolved-from": "",
-    },
     lead: renderLead(cluster, takesArgument),
-    sections: [
-      [lessonsTitle, ""],
-      ["Check", kind === "agent" ? agentCheck : clusterCheck],
-    ],
-    evidence,
+    sections: [[lessonsTitle, ""]],
     takesArgument,
     tools: ["Read", "Grep", "Glob", ...(needsShell ? ["Bash"] : [])].join(", "),
   });
-  return { kind, name, description, text: growClusterText(base, kind, members, evidence) };
+  return { kind, name, description, text: growClusterText(base, kind, members) };
 }
 
-const agentCheck =
-  "Each thing you report is something you saw in this session; what you only suspect is called a suspicion.";
-const clusterCheck =
-  "Before you finish, read what you changed and the commands you ran once more: each of them follows the lessons above that apply. Where one does not help, say so.";
-
-/**
- * A cluster's text with the lessons and the evidence that it lacks; the rest stays as it is. What it says already is
- * not added again, so growing twice is growing once.
- */
+/** A cluster's text with the lessons that it lacks; the rest stays as it is, so growing twice is growing once. */
 export function growClusterText(
   text: string,
   kind: ItemKind,
   members: readonly Lesson[],
-  evidence: readonly EvidenceItem[],
+  written: readonly string[] = [],
 ): string {
-  const from = new Set((parseSkill(text).skill?.metadata["evolved-from"] ?? "").split(" ").filter(Boolean));
   let lines = text.split("\n");
-  let said = normalize(instructionLines(lines).join(" "));
+  let said = normalize(lines.slice(lines.indexOf("---", 1) + 1).join(" "));
   for (const member of members) {
-    if (from.has(member.id) || said.includes(normalize(sentence(member.action)))) continue;
+    // What was written and is gone was taken out by a person.
+    if (written.includes(member.id) || said.includes(normalize(sentence(member.lesson)))) continue;
     const lesson = renderLesson(member, kind);
     const longer = insertLesson(lines, lesson);
     if (bodyLength(longer.join("\n")) > maxBodyChars) continue;
     lines = longer;
     said += ` ${normalize(lesson.join(" "))}`;
   }
-  const ids = [...new Set([...from, ...members.map(({ id }) => id)])];
-  const grown = setFrontMatter(lines.join("\n"), { "metadata.evolved-from": ids.join(" ") });
-  const amended = amendEvidence(grown, evidence);
-  const next = amended === null ? grown : escapeForKind(amended, kind);
-  return bodyLength(next) <= maxBodyChars ? next : grown;
+  return lines.join("\n");
 }
 
-/** The lines of a text without front matter and evidence. */
-function instructionLines(lines: readonly string[]): readonly string[] {
-  const from = lines.indexOf("---", 1) + 1;
-  const evidence = findSection(lines, "Evidence");
-  return evidence ? [...lines.slice(from, evidence.from), ...lines.slice(evidence.to)] : lines.slice(from);
-}
-
-/** Puts a lesson behind the others; before the evidence when it is the first. */
 function insertLesson(lines: readonly string[], lesson: readonly string[]): string[] {
+  const isText = (line: string) => line.trim() !== "";
   const section = findSection(lines, lessonsTitle);
-  if (section) {
-    const isText = (line: string) => line.trim() !== "";
-    const end = section.from + lines.slice(section.from, section.to).findLastIndex(isText) + 1;
-    return lines.toSpliced(end, 0, "", ...lesson);
-  }
-  const evidence = findSection(lines, "Evidence");
-  const at = evidence ? evidence.from - 1 : lines.length;
-  return lines.toSpliced(at, 0, `## ${lessonsTitle}`, "", ...lesson, "");
+  const { from, to } = section ?? { from: 0, to: lines.length };
+  const end = from + lines.slice(from, to).findLastIndex(isText) + 1;
+  return lines.toSpliced(end, 0, "", ...(section ? [] : [`## ${lessonsTitle}`, ""]), ...lesson);
 }
 
-/** A lesson as a section: when, what then, and the call that worked. */
-function renderLesson({ kind: source, trigger, action, lesson, steps, excerpt }: Lesson, kind: ItemKind) {
+/** A lesson as a section: when, and what then. A call that worked is shown where the words do not have it. */
+function renderLesson({ kind: source, trigger, lesson, steps, excerpt, by }: Lesson, kind: ItemKind) {
   const title = cutAtWord(capitalize(trimEnd(paragraph(trimWhen(dropVolatile(trigger))))), 100);
-  const parts = [`### ${title}`, sentence(action)];
-  const isQuote = excerpt.said !== null && isSaid(source);
-  if (!isQuote && !normalize(lesson).includes(normalize(action))) parts.push(sentence(lesson));
+  const parts = [`### ${title}`, sentence(lesson)];
   const given = steps.map(sentence).filter((step) => step !== "");
   if (given.length > 0) parts.push(numbered(given));
-  if (excerpt.worked !== null) parts.push(codeBlock(hideHome(excerpt.worked), { language: "sh", most: 300 }));
+  const call = by === "judge" || isSaid(source) || given.length > 0 ? null : readCommand(excerpt.worked);
+  if (call !== null && !lesson.includes(call)) parts.push(codeBlock(call, { language: "sh", most: 300 }));
   return escapeForKind(parts.join("\n\n"), kind).split("\n");
 }
 
@@ -193,7 +147,7 @@ function renderLead(cluster: LessonCluster, takesArgument: boolean): string {
   }
   if (cluster.kind === "agent")
     return `You are asked to find out what is the case when ${when}. Look before you conclude, and change nothing unless the task says so.\n\nAnswer with what you found, the lines or the output that prove it, and what you would do about it.`;
-  return `## When to use\n\n${sentence(capitalize(when))} ${cluster.members.length} lessons that were learned one by one belong together here; take the one whose occasion it is.`;
+  return "";
 }
 
 /** For comparing texts: without case, line breaks, backticks and full stops. */

@@ -30,7 +30,13 @@ import {
   readHistory,
   refuse,
 } from "../publish/changes.ts";
-import { checkText, listFormats, planPublication, readEvidence, resolveFolders } from "../publish/plan.ts";
+import {
+  checkText,
+  listFormats,
+  planPublication,
+  resolveFolders,
+  writeLessonForProject,
+} from "../publish/plan.ts";
 import { maxDescriptionChars, setFrontMatter, trimEnd } from "../publish/render.ts";
 import { isSameTopic, measureSkillSimilarity, parseSkill } from "../skill.ts";
 import { growClusterText, renderCluster } from "./cluster-text.ts";
@@ -346,10 +352,9 @@ function findFormer({ history: { changes }, refused }: EvolveContext, cluster: L
 }
 
 async function renderText(context: EvolveContext, cluster: LessonCluster): Promise<ClusterText> {
-  const { deps, choice } = context;
-  const evidence = await readEvidence(deps.store, listIds(cluster.members));
-  const prefix = await deps.prefixOf(findRoot(context, cluster));
-  return renderCluster(cluster, evidence, { prefix, quality: choice.reach === "draft" ? "draft" : "active" });
+  const root = findRoot(context, cluster);
+  const members = cluster.members.map((one) => writeLessonForProject(one, root));
+  return renderCluster({ ...cluster, members }, await context.deps.prefixOf(root));
 }
 
 function listIds(lessons: readonly Lesson[]): string[] {
@@ -415,7 +420,7 @@ async function planNew(
   return { ...plan, steps: [...away, ...fresh] };
 }
 
-/** Plans adding missing lessons and evidence to Knack's own artifacts. */
+/** Plans adding missing lessons to Knack's own artifacts. */
 async function planGrowth(
   context: EvolveContext,
   { kind, members }: LessonCluster,
@@ -429,7 +434,7 @@ async function planGrowth(
     if (because !== null || found === null) return refuse(because ?? `${one.name} was deleted by hand`);
     const ids = [...new Set([...(one.members ?? [one.origin.id]), ...listIds(members)])];
     const before = mainText(found.files);
-    const text = growClusterText(before, kind, members, await readEvidence(deps.store, ids));
+    const text = growClusterText(before, kind, members, one.members);
     if (text === before) continue;
     const checked = await checkText(deps, kind, text);
     if (typeof checked === "string") return refuse(checked);
@@ -476,8 +481,7 @@ export async function planAcceptCluster(
   const [project] = await store.projects.get([first.project]);
   const root = project?.root ?? null;
   const ids = [...new Set(listIds([...members, ...(cluster?.members ?? [])]))];
-  const evidence = await readEvidence(store, ids);
-  const grown = growClusterText(mainText(found.files), kind, cluster?.members ?? members, evidence);
+  const grown = growClusterText(mainText(found.files), kind, cluster?.members ?? [], draft.members);
   const isFar = reach === "everywhere" && first.scope === "project";
   const text = isFar ? nameProject(grown, project?.name ?? first.project) : grown;
   const { name, origin } = draft;

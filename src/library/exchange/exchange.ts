@@ -568,8 +568,7 @@ function preparePackage(
   if (!main || !skill || fault) return `its ${called} cannot be read${fault ? `: ${fault.message}` : ""}`;
   if (skill.description.trim() === "") return `its ${called} does not say what it is for`;
   if (kind !== "command" && skill.name !== name) return `its ${called} is called "${skill.name}"`;
-  // Who accepts it makes it live, and others' evidence is not theirs.
-  const facts = { quality: "active", evidence: "imported", origin: "import", "imported-from": from };
+  const facts = { origin: "import", "imported-from": from };
   const text = isSkill
     ? renderSkill({ ...skill, metadata: { ...skill.metadata, ...facts } })
     : addFacts(main.text, facts);

@@ -13,7 +13,7 @@ import type { Store } from "../../store/index.ts";
 import { type IngestDeps, readEvents, type SessionView, viewSessions } from "../../transcripts/index.ts";
 import { findPinnedPaths, listArchived } from "../lifecycle/archive.ts";
 import { type ChangeOutcome, publishPlan } from "../publish/apply.ts";
-import { accept, mainText, type Plan, type PublishDeps, refuse, stampText } from "../publish/changes.ts";
+import { accept, mainText, type Plan, type PublishDeps, refuse } from "../publish/changes.ts";
 import { listPublished, originDecision, planRemoval } from "../publish/lessons.ts";
 import { planPublication } from "../publish/plan.ts";
 import { parseSkill } from "../skill.ts";
@@ -141,10 +141,9 @@ async function planDue(deps: GapDeps, gap: GapView): Promise<Plan> {
   const goesLive = due.reach === "me";
   if ((goesLive || draft === null) && (await deps.isMatched(gap.asks.at(-1)?.text ?? "", gap.project)))
     return refuse("something in the library covers it now");
-  const sessions = Math.min(gap.state.asked.length, sessionsOfDraft);
-  const isUpToDate = draft?.edited || wasArchived(gap) || (draft?.sessions ?? 0) >= sessions;
-  if (!goesLive && draft !== null && isUpToDate) return accept([]);
-  const text = await chooseText(deps, gap, draft, goesLive ? "active" : "draft");
+  // A draft is composed again from all that asked: few do before it goes live.
+  if (!goesLive && draft !== null && (draft.edited || wasArchived(gap))) return accept([]);
+  const text = await chooseText(deps, gap, draft, goesLive);
   if (typeof text !== "string") return text;
   const planned = await planGap(deps, gap, { reach: due.reach, actor: "knack", text });
   return goesLive ? deps.makeRoom(planned, gap.project) : planned;
@@ -167,11 +166,11 @@ async function chooseText(
   deps: GapDeps,
   gap: GapView,
   draft: GapDraft | null,
-  quality: "draft" | "active",
+  goesLive: boolean,
 ): Promise<string | Extract<Plan, { ok: false }>> {
-  if (draft !== null && quality === "active" && (draft.edited || wasArchived(gap))) return draft.text;
+  if (draft !== null && goesLive && (draft.edited || wasArchived(gap))) return draft.text;
   const runs = await readTaskRuns(deps, gap);
-  const composed = renderTask(gap.asks, runs, { prefix: await deps.prefixOf(gap.root), quality });
+  const composed = renderTask(gap.asks, runs, await deps.prefixOf(gap.root));
   if (composed.ok) return composed.text;
   if (draft !== null) return draft.text;
   const old = (await listArchived(deps)).find(
@@ -220,7 +219,7 @@ async function findHookedSessions({ ledger }: Store): Promise<Set<string>> {
 async function planPromotion(deps: GapDeps, gap: GapView): Promise<Plan> {
   if (gap.state.status === "rejected") return refuse(`it ${rejectedForGood}`);
   if (isLive(gap)) return refuse((await findDeleted(deps, gap)) ?? "it is live already");
-  const text = await chooseText(deps, gap, await readGapDraft(deps, gap), "active");
+  const text = await chooseText(deps, gap, await readGapDraft(deps, gap), true);
   return typeof text === "string" ? planGap(deps, gap, { reach: "me", actor: "person", text }) : text;
 }
 
@@ -300,8 +299,6 @@ interface GapDraft {
   readonly text: string;
   /** A person changed it. */
   readonly edited: boolean;
-  /** Sessions that it was made of. */
-  readonly sessions: number;
 }
 
 /** Null when there is no draft, or a person deleted it. */
@@ -312,8 +309,7 @@ async function readGapDraft(deps: PublishDeps, gap: GapView): Promise<GapDraft |
   const { skill } = parseSkill(text);
   if (!own || !found || !skill) return null;
   return {
-    text: stampText("skill", text, skill.name, "me"),
+    text: text,
     edited: found.hash !== own.content,
-    sessions: Number(skill.metadata.evidence) || 0,
   };
 }

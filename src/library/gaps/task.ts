@@ -11,10 +11,9 @@ import {
   splitWords,
   stemWord,
 } from "../../text/index.ts";
+import { withoutHome } from "../../trust/index.ts";
 import {
   dropVolatile,
-  type EvidenceItem,
-  hideHome,
   maxDescriptionChars,
   numbered,
   paragraph,
@@ -33,7 +32,7 @@ const commonShare = 0.6;
 /** Things the sessions must have in common before there is anything to write down. */
 const leastShared = 2;
 /** The most that is written of each. */
-const limits = { steps: 12, said: 5, failures: 4, quotes: 5, quoteChars: 240, particulars: 8 } as const;
+const limits = { steps: 12, said: 5, failures: 4, quoteChars: 240 } as const;
 
 /** One time that a task was done: the events from the prompt that asked for it until something else was asked for. */
 interface TaskRun {
@@ -102,7 +101,7 @@ type SharedStep = TaskStep & { readonly sessions: number };
 export function renderTask(
   asks: readonly UnmatchedPrompt[],
   runs: readonly TaskRun[],
-  { prefix, quality }: { readonly prefix: string; readonly quality: "draft" | "active" },
+  prefix: string,
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly because: string } {
   const refuse = (because: string) => ({ ok: false, because }) as const;
   if (runs.length === 0) return refuse("none of the sessions that asked for it can be read any more");
@@ -116,29 +115,17 @@ export function renderTask(
         ? "the session that asked for it did nothing that could be repeated"
         : `the ${runs.length} sessions that asked for it did nothing in common that could be written down`,
     );
-  const latest = asks.at(-1) as UnmatchedPrompt;
   const parts = {
     name: `${prefix}${nameTask(asks)}`.slice(0, 64).replace(/-+$/, ""),
     description: describeTask(asks),
-    metadata: {
-      author: "heuristic",
-      kind: "task",
-      "trigger-topic": findTopics(asks).join(", "),
-      "trigger-action": cutAtWord(renderOrder(latest), maxDescriptionChars),
-      evidence: "",
-      quality,
-    },
-    evidence: runs.map(toEvidence),
   };
   const check = steps.findLast(({ role }) => role === "check");
-  const where = runs.length === 1 ? "that session" : "these sessions";
   const text = renderToFit(limits.steps, 2, (count) =>
     renderItem("skill", {
       ...parts,
       sections: [
-        ["When to use", renderWhenToUse(asks)],
-        ["Steps", numbered(steps.slice(0, count).map((step) => renderStep(step, runs.length)))],
-        ["Check", check ? `${inlineCode(hideHome(check.text))} ends well, as it did in ${where}.` : ""],
+        ["Steps", numbered(steps.slice(0, count).map(renderStep))],
+        ["Check", check ? `${inlineCode(withoutHome(check.text))} ends well.` : ""],
         ["What people insisted on", others.said],
         ["What failed, and what helped", others.failures],
       ],
@@ -276,7 +263,7 @@ function pickMostAlike(sessions: readonly (readonly Run[])[]): Run[] {
 function renderFindings(findings: readonly Finding[]) {
   const quotes = findings.flatMap(({ kind, excerpt }) => (isSaid(kind) ? (excerpt.said ?? []) : []));
   const said = [...new Set(quotes)].slice(0, limits.said);
-  const code = (text: string) => inlineCode(hideHome(oneLine(text)), 160);
+  const code = (text: string) => inlineCode(withoutHome(oneLine(text)), 160);
   const failures = findings
     .flatMap(({ excerpt: { failed, error, worked } }) =>
       // The same call that fails and then works teaches nothing.
@@ -341,40 +328,14 @@ function nameTask(asks: readonly UnmatchedPrompt[]): string {
   return slugify(words.slice(0, 5).join(" ")) || `task-${id.slice(-6)}`;
 }
 
-/** How people asked, and what differed each time. */
-function renderWhenToUse(asks: readonly UnmatchedPrompt[]): string {
-  const quotes = [...new Set(asks.map(({ text }) => cutAtWord(paragraph(text), limits.quoteChars)))];
-  const shown = quotes.filter((text) => text !== "").slice(-limits.quotes);
-  const named = asks.filter(({ ask }) => ask.particulars.length > 0);
-  const particulars = [...new Set(named.flatMap(({ ask }) => ask.particulars))].slice(0, limits.particulars);
-  const parts = ["People asked for it in these words:", shown.map((text) => `> ${text}`).join("\n>\n")];
-  if (named.length > 1 && particulars.length > 1) {
-    const values = particulars.map((word) => inlineCode(hideHome(word), 60));
-    parts.push(`What was another each time: ${values.join(", ")}.`);
-  }
-  return parts.join("\n\n");
-}
-
-function renderStep({ type, text, sessions, runs: ways }: SharedStep, runs: number): string {
-  const all = sessions === runs;
-  const count = all ? (runs === 2 ? "both" : `all ${runs}`) : `${sessions} of ${runs}`;
-  const often = runs < 2 ? "" : ` (in ${count} sessions)`;
+function renderStep({ type, text, runs: ways }: SharedStep): string {
   if (type === "edit")
     return text.includes("*")
-      ? `Write or change a file such as ${inlineCode(text)}${often}.`
-      : `Change ${inlineCode(text)}${often}.`;
-  if (type === "tool") return `Call the tool ${inlineCode(text)}${often}.`;
-  const block = codeBlock(hideHome(text), { language: "sh", indent: "   ", most: 300 });
+      ? `Write or change a file such as ${inlineCode(text)}.`
+      : `Change ${inlineCode(text)}.`;
+  if (type === "tool") return `Call the tool ${inlineCode(text)}.`;
+  const block = codeBlock(withoutHome(text), { language: "sh", indent: "   ", most: 300 });
   const written = [...new Set(ways.map((run) => run.with({ directory: null }).retell()))];
-  const seen = written.slice(0, 3).map((one) => inlineCode(hideHome(one), 100));
-  return `Run${often}:\n\n${block}${written.length < 2 ? "" : `\n\n   It was ${seen.join(" and ")}.`}`;
-}
-
-function toEvidence({ asked, events }: TaskRun): EvidenceItem {
-  return {
-    session: asked.session.slice(asked.session.lastIndexOf("/") + 1),
-    date: asked.at > 0 ? new Date(asked.at).toISOString().slice(0, 10) : null,
-    refs: events.slice(0, 1).map(({ ref }) => ref),
-    ...{ failed: null, error: null, worked: null, said: asked.text, replied: null },
-  };
+  const seen = written.slice(0, 3).map((one) => inlineCode(withoutHome(one), 100));
+  return `Run:\n\n${block}${written.length < 2 ? "" : `\n\n   For example ${seen.join(" or ")}.`}`;
 }

@@ -382,6 +382,7 @@ function buildOwnItem(key: string, group: readonly PublishedItem[], facts: Inven
   return {
     ...{ key, kind, scopeId, owner: "learned", reach: first.reach, kept: group, since, namedIn: null },
     skill: { ...(parseSkill(first.text ?? "").skill as Skill), name: first.name },
+    isEvolved: first.origin.kind === "cluster",
     pinned: facts.pins.has(id),
     edited: group.some(({ state }) => state === "edited"),
     approved: ownIds.some((one) => facts.accepted.has(one)),

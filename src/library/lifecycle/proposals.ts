@@ -28,6 +28,8 @@ export interface InventoryItem {
   /** Unique: a draft and a live item may share everything else. */
   readonly key: string;
   readonly kind: ItemKind;
+  /** Made of several lessons. */
+  readonly isEvolved?: boolean;
   /** Its parsed file; a command or an agent is converted to this form. */
   readonly skill: Skill;
   /** A project id, or "user". */
@@ -360,7 +362,7 @@ function findSimilarPairs(all: readonly InventoryItem[]): [InventoryItem, Invent
 function mayMeet(a: InventoryItem, b: InventoryItem): boolean {
   if ((a.owner === "core" && b.owner === "core") || a.kind !== b.kind) return false;
   // What several lessons evolved into resembles each of them, and replaces them when it goes live.
-  const isEvolved = [a, b].some(({ skill }) => skill.metadata["evolved-from"] !== undefined);
+  const isEvolved = a.isEvolved || b.isEvolved;
   if (isEvolved && isLearned(a) && isLearned(b)) return false;
   const isForPerson = a.scopeId === "user" || b.scopeId === "user";
   return a.scopeId === b.scopeId || (isForPerson && a.skill.name !== b.skill.name);
@@ -397,10 +399,9 @@ function describeEvidence({ credit, since, neededAt, confidence, approved }: Inv
 
 /** The skill with its description cut to when to use it; null if that saves nothing. */
 function shorten(skill: Skill): Skill | null {
-  const action = (skill.metadata["trigger-action"] ?? "").replace(/[\s.:;,!…]+$/, "");
-  const at = action === "" ? -1 : skill.description.indexOf(`: ${action}`);
-  const brief = at > 0 ? `${skill.description.slice(0, at)}.` : skill.description;
-  const description = brief.length <= shortChars ? brief : cutAtWord(brief, shortChars);
+  const [when = ""] = skill.description.split(": ", 1);
+  const brief = when.startsWith("Use when") && when !== skill.description ? `${when}.` : skill.description;
+  const description = cutAtWord(brief, shortChars);
   const saves = description !== "" && description.length < skill.description.length;
   return saves ? { ...skill, description } : null;
 }

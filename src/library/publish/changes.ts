@@ -233,7 +233,7 @@ export async function planCreate(
     if (await isBeingWritten(store, toPath(name), history)) break;
     name = `${wanted.name.slice(0, 60)}-${n}`;
   }
-  const main = mainFile(kind, name, stampText(kind, wanted.text, name, reach));
+  const main = mainFile(kind, name, nameText(kind, wanted.text, name));
   const artifact: Artifact = {
     ...{ kind, name, path: toPath(name), root: place.root, reach, origin },
     ...(members && { members }),
@@ -250,11 +250,11 @@ async function isBeingWritten(store: Store, path: string, { changes }: ChangeHis
   return now.length !== here.length;
 }
 
-export function stampText(kind: ItemKind, text: string, name: string, reach: Reach): string {
-  const quality = reach === "draft" ? "draft" : "active";
+/** A text under the name that it gets. */
+export function nameText(kind: ItemKind, text: string, name: string): string {
   const skill = kind === "skill" ? parseSkill(text).skill : null;
-  if (skill) return renderSkill({ ...skill, name, metadata: { ...skill.metadata, quality } });
-  return setFrontMatter(text, { ...(kind === "command" ? {} : { name }), "metadata.quality": quality });
+  if (skill) return renderSkill({ ...skill, name });
+  return kind === "command" ? text : setFrontMatter(text, { name });
 }
 
 /** Plans to replace the main text of something published; its other files stay. */

@@ -37,7 +37,6 @@ import {
   readFiles,
   readHistory,
   refuse,
-  stampText,
 } from "./changes.ts";
 import {
   listPublished,
@@ -145,13 +144,12 @@ async function planAcceptDraft(deps: PublishDeps, draft: KeptArtifact, reach: Re
   const { origin } = draft;
   if (isWritten(origin)) return planAcceptPackage(deps, draft, found.files, reach);
   if (origin.kind === "cluster") return planAcceptCluster(deps, draft, reach);
-  const active = stampText("skill", text, skill.name, reach);
-  if (origin.kind === "gap") return planAcceptGap(deps, draft, active, reach);
+  if (origin.kind === "gap") return planAcceptGap(deps, draft, text, reach);
   const [lesson] = await deps.store.learning.lessons.get([origin.id]);
   if (!lesson) return refuse(`the lesson behind ${draft.name} is gone`);
   const isEdited = found.hash !== draft.content;
   const options = { reach, actor: "person", alongside: true } as const;
-  return planLesson(deps, lesson, { ...options, ...(isEdited && { text: active }) });
+  return planLesson(deps, lesson, { ...options, ...(isEdited && { text }) });
 }
 
 /** A draft that an agent or a review wrote goes live as it is. */

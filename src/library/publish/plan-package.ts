@@ -119,33 +119,17 @@ export interface PackageToPublish {
   readonly base: PackageFileList | null;
   /** The topmost folder above it that did not exist when it was begun. */
   readonly missing?: string;
-  readonly facts: {
-    readonly author: "agent" | "review";
-    /** The agent's session; null when unknown. */
-    readonly session: string | null;
-    readonly events: readonly string[];
-    readonly model: string | null;
-  };
 }
 
 /** The files as they go live: a learned skill says where it is from, a person's is left in their words. */
-function stampPackage({ path, files, base, facts, reach }: PackageToPublish): PackageFile[] {
+function stampPackage({ path, files, base }: PackageToPublish): PackageFile[] {
   const { skill } = parseSkill(mainText(files));
   if (skill === null || packageOwner(path, base) !== "learned") return rewriteSkill(files, () => null);
-  const { author, session, events, model } = facts;
   const before = base === null ? {} : (parseSkill(mainText(base)).skill?.metadata ?? {});
-  // Whoever wrote what was there before did not write this.
-  const { model: _, ...known } = pickFacts(before, true);
   const metadata = {
     ...pickFacts(skill.metadata, false),
-    quality: reach === "draft" ? "draft" : "active",
-    ...known,
+    ...pickFacts(before, true),
     origin: "knack",
-    evidence: String((Number(before.evidence) || 0) + events.length),
-    ...(session !== null && { session }),
-    events: events.join(" "),
-    ...(model !== null && { model }),
-    author,
   };
   return rewriteSkill(files, () => renderSkill({ ...skill, metadata }));
 }
@@ -430,16 +414,13 @@ async function listProposalFormats({ store }: PublishDeps, { evidence }: SkillPr
 }
 
 function toPackage(
-  { id, name, path, model, evidence }: SkillProposal,
+  { id, name, path }: SkillProposal,
   files: PackageFileList,
   place: SkillFolder,
   reach: Reach,
   base: PackageFileList | null,
 ): PackageToPublish {
-  const session = evidence[0]?.run ?? null;
-  const events = evidence.flatMap(({ run, ref }) => (run === session ? ref : []));
-  const facts = { author: "review", session, events, model } as const;
-  return { origin: { kind: "proposal", id }, name, path, files, place, reach, base, facts };
+  return { origin: { kind: "proposal", id }, name, path, files, place, reach, base };
 }
 
 async function projectRoot({ projects }: Pick<Store, "projects">, project: string): Promise<string | null> {

@@ -26,6 +26,7 @@ import {
   mainFile,
   mainText,
   type NewArtifact,
+  nameText,
   type Plan,
   type PlannedChange,
   type PublishDeps,
@@ -36,16 +37,8 @@ import {
   readFiles,
   readHistory,
   refuse,
-  stampText,
 } from "./changes.ts";
-import {
-  amendEvidence,
-  appendLearned,
-  type EvidenceItem,
-  renderLessonSkill,
-  renderRule,
-  setFrontMatter,
-} from "./render.ts";
+import { appendLearned, renderLessonSkill, renderRule, setFrontMatter, writeForProject } from "./render.ts";
 
 /** Steps that two skills must share, and the share of the shorter one's, to do the same thing. */
 const minSharedSteps = 3;
@@ -59,15 +52,13 @@ interface Publication extends Omit<NewArtifact, "why" | "because" | "proposal"> 
   readonly root: string | null;
   readonly formats: readonly Format[];
   /**
-   * Policy for a similar skill of another origin. `join`: add the evidence to one that Knack wrote, propose it
-   * for one that a person wrote, and refuse what a person took back. `alongside`: join only what Knack wrote.
+   * Policy for a similar skill of another origin. `join`: one that Knack wrote says it already, for one that a person
+   * wrote it is proposed, and what a person took back is refused. `alongside`: join only what Knack wrote.
    */
   readonly similar: "join" | "alongside" | "refuse" | "ignore";
   /** A person's own file that it is proposed for; it waits as a draft. */
   readonly proposeFor?: Pick<Artifact, "name" | "path"> & { readonly kind: ItemKind };
-  /** The lessons whose evidence an existing text gets. */
-  readonly lessonIds?: readonly string[];
-  /** Replace an existing text instead of adding evidence. */
+  /** Replace an existing text instead of leaving it as it is. */
   readonly replaces?: boolean;
   /** Bring back an archived skill about the same, unless it was archived after `learnedAt`. */
   readonly revive?: { readonly scopeId: string; readonly learnedAt?: number; readonly everywhere?: boolean };
@@ -224,13 +215,12 @@ async function revive(context: PlanContext): Promise<(NewArtifact & { readonly a
   const old = await archivedLike(deps, skill, { origin, scopeId: options.scopeId }, history);
   // What goes where other projects read it must name its own.
   if (!old || (options.everywhere && old.reach !== "everywhere")) return null;
-  const text = (await addEvidence(deps, old, wanted.lessonIds, history)) ?? old.text;
-  const { skill: revived } = parseSkill(text);
+  const { skill: revived } = parseSkill(old.text);
   if (!revived || !mayBeWritten(scanSkill(revived))) return null;
-  return { ...wanted, name: revived.name, text, why: "restore", at: old.at };
+  return { ...wanted, name: revived.name, text: old.text, why: "restore", at: old.at };
 }
 
-/** Adds what is new to a skill that Knack wrote. */
+/** Gives a skill that Knack wrote its new text. */
 async function planUpdate(
   { deps, wanted, history }: PlanContext,
   existing: SkillPackage,
@@ -239,46 +229,15 @@ async function planUpdate(
   const { name, path } = existing;
   const known = history.kept.find((one) => one.path === path);
   const reach = known?.reach ?? (proposal ? "draft" : wanted.reach);
-  const text = wanted.replaces
-    ? stampText("skill", wanted.text, name, reach)
-    : await addEvidence(deps, existing, wanted.lessonIds, history);
-  const current = await deps.library.read(path);
-  if (text === null || text === existing.text || current?.hash !== existing.hash) return [];
+  const text = nameText("skill", wanted.text, name);
+  const current = wanted.replaces ? await deps.library.read(path) : null;
+  if (current === null || text === existing.text || current.hash !== existing.hash) return [];
   const artifact: Artifact = {
     ...{ kind: "skill", name, path, reach, origin: wanted.origin },
     root: known?.root ?? dirname(dirname(path)),
     ...((known?.proposal || proposal) && { proposal: true }),
   };
   return [planRewrite(history, artifact, current, text)];
-}
-
-/** The text of a skill with the evidence of everything it was made of; null when there is nothing new. */
-async function addEvidence(
-  { store }: PublishDeps,
-  { path, text }: { readonly path: string; readonly text: string },
-  lessonIds: readonly string[] | undefined,
-  { changes }: ChangeHistory,
-): Promise<string | null> {
-  if (!lessonIds) return null;
-  const made = changes.flatMap(({ change }) =>
-    change.path === path ? [change.origin.id, ...(change.members ?? [])] : [],
-  );
-  return amendEvidence(text, await readEvidence(store, [...new Set([...made, ...lessonIds])]));
-}
-
-export async function readEvidence(
-  { learning }: Store,
-  lessonIds: readonly string[],
-): Promise<EvidenceItem[]> {
-  const findings = await learning.findings.ofLessons(lessonIds);
-  return [...findings]
-    .sort((a, b) => b.finding.confidence - a.finding.confidence || a.at - b.at || (a.id < b.id ? -1 : 1))
-    .map(({ finding, run, at }) => ({
-      ...finding.excerpt,
-      session: basename(run),
-      date: at > 0 ? new Date(at).toISOString().slice(0, 10) : null,
-      refs: finding.refs,
-    }));
 }
 
 export async function listFormats(store: Store, lessonIds: readonly string[]): Promise<Format[]> {
@@ -294,11 +253,10 @@ type OtherFile = Pick<Artifact, "name" | "path"> & { readonly kind: ItemKind; re
 /** A proposal for a file that a person wrote or changed: a draft beside it, and the diff that accepting it would make. */
 async function planProposal(context: PlanContext, near: OtherFile): Promise<Plan> {
   const { deps, wanted, skill, skills, drafts, history, isOwn } = context;
-  const { origin, lessonIds } = wanted;
-  const joined = await joinText(deps, near, skill, { origin, lessonIds }, history);
+  const joined = joinText(near, skill, wanted.origin, history);
   if (joined === null) return accept([], { belongsTo: near.path });
   if (!drafts) return refuse("there is no folder for drafts");
-  const text = setFrontMatter(wanted.text, { "metadata.quality": "draft", "metadata.belongs-to": near.path });
+  const text = setFrontMatter(wanted.text, { "metadata.belongs-to": near.path });
   const known = skills.find((one) => isDraft(context, one) && isOwn(one));
   const draft = { ...context, wanted: { ...wanted, text, replaces: true } };
   const steps = !known
@@ -312,14 +270,13 @@ async function planProposal(context: PlanContext, near: OtherFile): Promise<Plan
   );
 }
 
-/** A person's file with a lesson put in: new evidence where it was once Knack's own, else a section; null when it is there. */
-async function joinText(
-  deps: PublishDeps,
+/** A person's file with a lesson as a section; null when it is there, or the file was once made of it. */
+function joinText(
   existing: { readonly path: string; readonly text: string },
   skill: Skill,
-  { origin, lessonIds }: { readonly origin: Origin; readonly lessonIds: readonly string[] | undefined },
+  origin: Origin,
   history: ChangeHistory,
-): Promise<string | null> {
+): string | null {
   const isOnceOurs = history.changes.some(
     ({ change, state }) =>
       change.path === existing.path &&
@@ -327,7 +284,7 @@ async function joinText(
       change.why === "create" &&
       state !== "dropped",
   );
-  return isOnceOurs ? addEvidence(deps, existing, lessonIds, history) : appendLearned(existing.text, skill);
+  return isOnceOurs ? null : appendLearned(existing.text, skill);
 }
 
 /** Plans accepting a proposal: its text is merged into the target file and the draft removed. */
@@ -344,8 +301,7 @@ export async function planJoin(
   const history = await readHistory(deps.store);
   const removal = planChange(history, draft, "remove", found, null);
   const existing = { path, text: mainText(current.files) };
-  const source = { origin: draft.origin, lessonIds: draft.members ?? [draft.origin.id] };
-  const joined = await joinText(deps, existing, skill, source, history);
+  const joined = joinText(existing, skill, draft.origin, history);
   if (joined === null) return accept([removal], { belongsTo: path });
   // The draft may have been edited since it was scanned.
   const concerns = scanSkill(skill);
@@ -472,20 +428,17 @@ export async function planLesson(deps: PublishDeps, lesson: Lesson, options: Kee
   const formats = await listFormats(store, [lesson.id]);
   // A project's lesson that other projects read must name its own.
   const isFar = lesson.scope === "project" && reach === "everywhere";
-  if (lesson.artifact !== "skill") return planRule(deps, lesson, options, { ...project, formats, isFar });
+  const plain = writeLessonForProject(lesson, project.root);
+  if (lesson.artifact !== "skill") return planRule(deps, plain, options, { ...project, formats, isFar });
   const prefix = await deps.prefixOf(project.root);
   const bare = lesson.name.startsWith(prefix) ? lesson.name.slice(prefix.length) : lesson.name;
   const name = `${prefix}${bare}`.slice(0, 64).replace(/-+$/, "");
   const wanted =
     text ??
     renderLessonSkill({
-      ...{ ...lesson, name },
-      trigger: isFar ? `${lesson.trigger} (in ${project.name})` : lesson.trigger,
-      evidence: await readEvidence(store, [lesson.id]),
-      metadata: {
-        quality: reach === "draft" ? "draft" : "active",
-        ...(await readModelAuthor(store, lesson)),
-      },
+      ...plain,
+      name,
+      trigger: isFar ? `${plain.trigger} (in ${project.name})` : plain.trigger,
     });
   const scopeId = lesson.scope === "user" ? "user" : lesson.project;
   const learnedAt = actor === "knack" ? { learnedAt: lesson.state.foundAt } : {};
@@ -493,22 +446,23 @@ export async function planLesson(deps: PublishDeps, lesson: Lesson, options: Kee
     ...{ kind: "skill", name: parseSkill(wanted).skill?.name ?? name, text: wanted },
     ...{ origin: { kind: "lesson", id: lesson.id }, reach, root: project.root, formats },
     similar: alongside ? "alongside" : "join",
-    lessonIds: [lesson.id],
     replaces: text !== undefined,
     ...(text === undefined && actor !== "agent" && { revive: { scopeId, everywhere: isFar, ...learnedAt } }),
   });
 }
 
-/** That a model saw it where no rule did, and which model that was. */
-async function readModelAuthor({ ledger, learning }: Store, { id }: Lesson): Promise<Record<string, string>> {
-  const findings = await learning.findings.ofLessons([id]);
-  const seen = findings.filter(({ finding }) => finding.by === "judge");
-  if (seen.length === 0) return {};
-  const judged = (await ledger.since("session.judged", 0)).filter(({ session, data }) =>
-    seen.some((one) => one.session === session && one.pass === data.pass),
-  );
-  const models = [...new Set(judged.map(({ data }) => data.model))];
-  return { author: "model", ...(models.length > 0 && { model: models.join(", ") }) };
+/** A lesson with paths as they are in every checkout of its project. */
+export function writeLessonForProject(lesson: Lesson, root: string | null): Lesson {
+  const write = (text: string) => writeForProject(text, root);
+  const { error, worked } = lesson.excerpt;
+  return {
+    ...lesson,
+    lesson: write(lesson.lesson),
+    trigger: write(lesson.trigger),
+    action: write(lesson.action),
+    steps: lesson.steps.map(write),
+    excerpt: { ...lesson.excerpt, error: error && write(error), worked: worked && write(worked) },
+  };
 }
 
 interface RuleProject {

@@ -1,55 +1,38 @@
 import { areContrary } from "../../lessons/index.ts";
-import {
-  type Excerpt,
-  type ItemKind,
-  isSaid,
-  isWorkflow,
-  type Lesson,
-  type Skill,
-} from "../../records/index.ts";
-import { codeBlock, cutAtWord, findSection, inlineCode, oneLine, quoteYaml } from "../../text/index.ts";
-import { maxBodyChars } from "../../trust/index.ts";
-import { parseSkill, renderSkill } from "../skill.ts";
+import { type ItemKind, isSaid, type Lesson, type Skill } from "../../records/index.ts";
+import { codeBlock, cutAtWord, oneLine, quoteYaml } from "../../text/index.ts";
+import { maxBodyChars, withoutHome } from "../../trust/index.ts";
+import { renderSkill } from "../skill.ts";
 
 /** Agents put every description before every prompt. */
 export const maxDescriptionChars = 160;
-/** Pieces of evidence that a learned skill shows, the newest; the rest are counted. */
-const shownEvidence = 5;
-
-export interface EvidenceItem extends Excerpt {
-  readonly session: string;
-  /** `2026-11-15`; null when the transcript has no times. */
-  readonly date: string | null;
-  readonly refs: readonly string[];
-}
 
 /** The structured parts of a learned skill, command or agent. */
 interface ItemParts {
   readonly name: string;
   readonly description: string;
-  readonly metadata: Readonly<Record<string, string>>;
   /** Above the first heading. */
   readonly lead?: string;
   readonly sections: readonly (readonly [title: string, text: string])[];
-  readonly evidence: readonly EvidenceItem[];
   /** For a command: it takes an argument. */
   readonly takesArgument?: boolean;
   /** For an agent. */
   readonly tools?: string;
 }
 
-export function renderItem(kind: ItemKind, parts: ItemParts, shown = shownEvidence): string {
+/**
+ * The file of something learned, with what a teammate needs to act on it. What it rests on is on the ledger: of all
+ * that Knack knows about it, the file only says whose it is.
+ */
+export function renderItem(kind: ItemKind, parts: ItemParts): string {
   const { name, description, lead = "", sections } = parts;
-  const evidence = sortEvidence(parts.evidence);
-  const metadata = { origin: "knack", ...parts.metadata, evidence: String(evidence.length) };
-  const lines = evidence.slice(0, shown).map(renderEvidence);
-  const seen = [countLine(evidence.length, lines.length), "", ...lines].join("\n");
-  const told = [...sections, ["Evidence", seen] as const]
+  const told = sections
     .filter(([title, text]) => text !== "" || title === lessonsTitle)
     .map(([title, text]) => `## ${title}${text === "" ? "" : `\n\n${text}`}`);
   const body = [...(lead === "" ? [] : [lead]), ...told].join("\n\n");
+  const metadata = { origin: "knack" };
   const text = escapeForKind(renderSkill({ name, description, metadata, body }), kind);
-  // Each kind has the front matter that its agent knows, with Knack's own facts below `metadata`.
+  // Each kind has the front matter that its agent knows.
   if (kind === "skill") return text;
   if (kind === "agent")
     return text.replace(/^metadata:$/m, `tools: ${quoteYaml(parts.tools ?? "")}\nmetadata:`);
@@ -100,66 +83,89 @@ export function setFrontMatter(text: string, facts: Readonly<Record<string, stri
   return lines.join("\n");
 }
 
-interface LessonSource
-  extends Pick<Lesson, "lesson" | "trigger" | "action" | "kind" | "keywords" | "steps" | "by"> {
-  readonly name: string;
-  readonly evidence: readonly EvidenceItem[];
-  /** More facts for the front matter, such as `quality` and `model`. */
-  readonly metadata?: Readonly<Record<string, string>>;
-}
+type LessonSource = Pick<Lesson, "name" | "lesson" | "trigger" | "kind" | "steps" | "excerpt" | "by">;
 
-/** The `SKILL.md` of one lesson: a stranger can act on it, and see why. */
+/** The `SKILL.md` of one lesson: when, what and why, each once. */
 export function renderLessonSkill(source: LessonSource): string {
-  const { name, kind, keywords, action } = source;
-  const evidence = sortEvidence(source.evidence);
-  const recovery = findRecovery(evidence);
-  // For a way of working, the person's words are only the request.
-  const isQuoted = ({ said }: EvidenceItem) => isSaid(kind) && said !== null && said.trim() !== "";
-  const quote = evidence.find(isQuoted)?.said ?? null;
-  const parts = {
-    name,
-    description: describe(source),
-    metadata: {
-      author: "heuristic",
-      kind,
-      "trigger-topic": keywords.map(oneLine).join(", "),
-      "trigger-action": cutAtWord(dropVolatile(action), maxDescriptionChars),
-      evidence: "",
-      ...source.metadata,
-    },
-    sections: source.by === "judge" ? listJudged(source, evidence) : listRecovered(source, recovery, quote),
-    evidence,
-  };
-  return renderToFit(shownEvidence, 1, (shown) => renderItem("skill", parts, shown));
-}
-
-type Sections = ItemParts["sections"];
-
-/** A judge's lesson says all of it: what rules would say around it is left out. */
-function listJudged(source: LessonSource, evidence: readonly EvidenceItem[]): Sections {
-  const { failed, error } = evidence.find((one) => one.error !== null) ?? { failed: null, error: null };
-  const example = [
-    ...(failed === null
-      ? []
-      : ["It showed like this:", codeBlock(hideHome(failed), { language: "sh", most: 200 })]),
-    ...(error === null ? [] : [codeBlock(hideHome(error), { language: "text", most: 420 })]),
-  ];
+  const { name, lesson, trigger } = source;
   const steps = source.steps.map(sentence).filter((step) => step !== "");
-  const said =
-    steps.length > 0 ? `${sentence(source.lesson)}\n\n${numbered(steps)}` : sentence(source.lesson);
-  return [
-    ["When to use", [sentence(source.trigger), ...(isSaid(source.kind) ? [] : example)].join("\n\n")],
-    ["What to do", said],
-  ];
+  const call = steps.length === 0 ? renderCall(source) : "";
+  const whole = dropToldSteps(sentence(lesson), steps);
+  // A sentence whose code was cut gives way to the whole call.
+  const told = call === "" ? whole : keepSentences(whole, (one) => !/…`|`[^`]*…[^`]*`/.test(one));
+  const lead = [told, renderError(source), call];
+  return renderItem("skill", {
+    ...{ name, description: describeOccasion(trigger) },
+    lead: lead.filter((part) => part !== "").join("\n\n"),
+    sections: [["Steps", numbered(steps)]],
+  });
 }
 
-function listRecovered(source: LessonSource, recovery: Recovery, quote: string | null): Sections {
-  return [
-    ["When to use", renderWhenToUse(source, recovery)],
-    ["Not for", renderNotFor(source, recovery, quote)],
-    ["Steps", renderSteps(source, recovery, quote)],
-    ["Check", renderCheck(source, recovery)],
-  ];
+/** A lesson without the sentences that only name what the steps say. */
+function dropToldSteps(lesson: string, steps: readonly string[]): string {
+  const codes = steps.flatMap((step) => /`[^`]+`/.exec(step)?.[0] ?? []);
+  const isTold = (one: string) => {
+    const own: readonly string[] = one.match(/`[^`]+`/g) ?? [];
+    return own.includes(codes[0] ?? "") && own.every((code) => codes.includes(code));
+  };
+  return keepSentences(lesson, (one) => !isTold(one));
+}
+
+function keepSentences(text: string, isKept: (sentence: string) => boolean): string {
+  const sentences = text.match(/.+?[.!?](?=\s|$)|.+$/g) ?? [];
+  return sentences.filter(isKept).join("").trim();
+}
+
+/** The line by which a failure is recognised, unless the lesson quotes it. */
+function renderError({ kind, lesson, excerpt: { error } }: LessonSource): string {
+  const line = kind === "error-recovery" ? findErrorLine(error ?? "") : null;
+  if (line === null) return "";
+  const quoted = [...lesson.matchAll(/`([^`]{6,})`|"([^"]{6,})"/g)].map(([, a, b]) => (a ?? b ?? "").trim());
+  const isQuoted = quoted.some((words) => line.includes(words)) || lesson.includes(line);
+  return isQuoted ? "" : `It fails with:\n\n${codeBlock(line, { language: "text" })}`;
+}
+
+const errorChars = 200;
+
+/** The first line that says what is wrong; an envelope around the output says nothing. */
+function findErrorLine(error: string): string | null {
+  const lines = withoutHome(error).split("\n").map(oneLine);
+  const isTelling = (line: string) =>
+    /error|fatal|fail|cannot|can't|unable|denied|not |no |invalid|exception|\bERR/i.test(line);
+  const plain = lines.filter((line) => line !== "" && !/^(?:exit code \d+$|[{[]")/i.test(line));
+  const line = plain.find(isTelling);
+  return line === undefined || line.length > errorChars ? null : line;
+}
+
+/** The call that worked, for what rules saw: a judge's lesson names it where it matters. */
+function renderCall({ kind, by, lesson, excerpt: { worked } }: LessonSource): string {
+  const call = by === "judge" || isSaid(kind) ? null : readCommand(worked);
+  if (call === null || lesson.includes(call)) return "";
+  return `This works:\n\n${codeBlock(call, { language: "sh" })}`;
+}
+
+/** A command as a person would type it, without the shell that an agent wraps around it; null for a tool's name. */
+export function readCommand(call: string | null): string | null {
+  const [, quote, inner] =
+    /^(?:\/\S*\/)?(?:ba|z)?sh -l?c (["'])([\s\S]+)\1\s*$/.exec(call?.trim() ?? "") ?? [];
+  const plain = inner === undefined ? (call?.trim() ?? "") : inner.replaceAll(`\\${quote}`, quote ?? "");
+  return /\s/.test(plain) && !plain.startsWith("{") ? withoutHome(plain) : null;
+}
+
+/** Words for a project's own files: paths from its root on, and `~` for a home folder. */
+export function writeForProject(text: string, root: string | null): string {
+  const roots = root === null ? [] : [root, withoutHome(root)];
+  const near = roots.reduce(dropRoot, text);
+  return dropRoot(withoutHome(near), withoutHome(root ?? ""));
+}
+
+function dropRoot(text: string, root: string): string {
+  if (root === "" || root === "/" || root === "~") return text;
+  const place = root.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return text
+    .replace(new RegExp(`\\bcd ${place}/? *(?:&&|;) *`, "g"), "")
+    .replace(new RegExp(`(?<![\\w~.-])${place}/`, "g"), "")
+    .replace(new RegExp(`(?<![\\w~.-])${place}(?![\\w/-])`, "g"), "the project's root");
 }
 
 /** The text of a rule: the action if rules quote a person, else the whole lesson. */
@@ -167,160 +173,41 @@ export function renderRule({ kind, lesson, action, excerpt, by }: Lesson): strin
   return by === "judge" || !isSaid(kind) || excerpt.said === null ? lesson : action;
 }
 
-/** The description agents choose by: when and what, in a line without volatile parts. */
-function describe({ trigger, action }: LessonSource): string {
-  const when = `Use when ${trimEnd(trimWhen(dropVolatile(trigger)))}`;
-  const what = trimEnd(dropVolatile(action));
-  const whole = what === "" ? when : `${when}: ${what}`;
-  if (whole.length < maxDescriptionChars) return `${whole}.`;
-  // What to do is in the body; half of it here would mislead.
-  return when.length < maxDescriptionChars ? `${when}.` : cutAtWord(when, maxDescriptionChars);
+/** When to use it, as a sentence; what to do is in the body, and half of it here would mislead. */
+function describeOccasion(trigger: string): string {
+  const whole = `Use ${phraseOccasion(trimEnd(dropVolatile(trigger)))}`;
+  return whole.length < maxDescriptionChars ? `${whole}.` : cutAtWord(whole, maxDescriptionChars);
 }
 
-type Recovery = Pick<EvidenceItem, "failed" | "error" | "worked">;
+/** An occasion as it follows "Use": people and models write clauses, phrases, orders and bare messages. */
+function phraseOccasion(trigger: string): string {
+  const when = trimWhen(trigger).replace(/^if /i, "");
+  if (/^(?:before|after|while|during|for|in|on|at|to|with|whenever|as soon as)\b/i.test(when))
+    return lowerFirst(when);
+  const [before = "", message] = when.split(/: (.+)/s);
+  if (message !== undefined && !clauses.test(before)) return `when you see "${when.replaceAll('"', "'")}"`;
+  if (orders.test(when) && !clauses.test(when)) return `to ${lowerFirst(when)}`;
+  return `when ${lowerFirst(when)}`;
+}
 
-/** The newest evidence that something failed and then worked. */
-function findRecovery(evidence: readonly EvidenceItem[]): Recovery {
-  const worked = evidence.filter((one) => one.worked !== null);
-  return (
-    worked.find(({ failed }) => failed !== null) ?? worked[0] ?? { failed: null, error: null, worked: null }
+const clauses =
+  /\w+ing\b|\b(?:is|are|was|has|have|does|do|fails?|failed|cannot|can't|isn't|reports?|says?|shows?|stops?|needs?|wants?|asks?|uses?|returns?|prints?|hangs?|aborts?|complains?|rejects?|refuses?|must|should|may|will|did)\b/i;
+const orders =
+  /^(?:run|add|commit|create|write|use|install|build|deploy|fix|test|make|change|edit|update|open|push|start|set|check|find|read|move|release|publish|review|debug|merge)\b/i;
+
+/** A word that begins a sentence begins none here; a name keeps its capital. */
+function lowerFirst(text: string): string {
+  return text.replace(/^(?:[A-Z][a-z]+ing|A|An|The|Any|Some|Before|After|While|To|You|Your)(?=\s)/, (word) =>
+    word.toLowerCase(),
   );
 }
 
-function renderWhenToUse({ trigger, lesson }: LessonSource, { failed, error }: Recovery): string {
-  const parts = [...new Set([sentence(trigger), sentence(lesson)])].filter((text) => text !== "");
-  if (failed !== null)
-    parts.push("The call that fails:", codeBlock(hideHome(failed), { language: "sh", most: 600 }));
-  if (error !== null)
-    parts.push("What it says:", codeBlock(hideHome(error), { language: "text", most: 300 }));
-  return parts.join("\n\n");
-}
-
-function renderNotFor({ trigger }: LessonSource, { failed, error }: Recovery, quote: string | null): string {
-  const call = failed === null ? "" : inlineCode(hideHome(failed), 100);
-  if (failed !== null && error === null)
-    return `A failure of ${call} with a cause that its output names: mend that cause instead.`;
-  if (failed !== null)
-    return `The same call failing with another message: this was seen to help only with the one above. Read what ${call} says first.`;
-  const when = trimEnd(paragraph(trimWhen(trigger)));
-  const other = when === "" ? "" : `Other work than this: ${when}. `;
-  return quote === null
-    ? `${other}Where something is done another way on purpose, follow what stands there.`
-    : `${other}Where the person asks for something else in the task at hand, that goes first.`;
-}
-
-function renderSteps(source: LessonSource, { worked, error }: Recovery, quote: string | null): string {
-  const given = source.steps.map(sentence).filter((step) => step !== "");
-  const steps = [...given];
-  if (given.length === 0 && worked !== null && error !== null)
-    steps.push("Compare the message with the one above; when it is another, stop here.");
-  const action = trimEnd(paragraph(source.action));
-  if (worked !== null) {
-    const lead = given.length > 0 || action === "" ? "This worked" : capitalize(action);
-    const language = source.kind === "tool-pattern" ? "text" : "sh";
-    steps.push(`${lead}:\n\n${codeBlock(hideHome(worked), { language, indent: "   " })}`);
-  } else if (given.length === 0) steps.push(sentence(source.action));
-  const rule = quote === null ? [] : [`The rule, in the person's words:\n\n> ${paragraph(quote)}`];
-  return [...rule, numbered(steps)].join("\n\n");
-}
-
-function renderCheck({ kind, action }: LessonSource, { worked, error }: Recovery): string {
-  if (isWorkflow(kind))
-    return "Each step ends well before the next begins. When one fails, say so and look for the cause before you go on.";
-  if (worked === null)
-    return `Before you finish, read what you changed and the commands you ran once more: each of them follows this (${trimEnd(paragraph(action))}).`;
-  return error === null
-    ? "The call ends with exit code 0. When it fails again, this does not apply: say so and look for the cause."
-    : "The call ends with exit code 0 and the message above is gone. When it is still there, this does not apply: say so and look for the cause.";
-}
-
-/** Each piece of evidence once, the newest first. */
-function sortEvidence(evidence: readonly EvidenceItem[]): EvidenceItem[] {
-  const distinct = [...new Map(evidence.map((one) => [evidenceKey(one), one])).values()];
-  return distinct.sort((a, b) => (b.date ?? "").localeCompare(a.date ?? ""));
-}
-
-/** Tells one piece of evidence from another, and begins its line. */
-function evidenceKey({ date, session, refs }: EvidenceItem): string {
-  return `- ${date ?? "undated"}, session ${oneLine(session)}, ${refs.map(oneLine).join(" ")}:`;
-}
-
-function renderEvidence(one: EvidenceItem): string {
-  const { failed, error, worked, said, replied } = one;
-  const code = (text: string) => inlineCode(hideHome(text), 120);
-  const isRequest = said !== null && worked !== null && failed === null;
-  const parts = [
-    failed !== null && `${code(failed)} failed${error === null ? "" : ` with ${code(error)}`}`,
-    isRequest && `the person asked for ${code(said)}`,
-    worked !== null && `${code(worked)} worked`,
-    said !== null && !isRequest && `the person said ${code(said)}`,
-    said !== null && replied !== null && `the agent answered ${code(replied)}`,
-  ].filter((part) => part !== false);
-  return `${evidenceKey(one)} ${parts.length === 0 ? "seen." : `${parts.join("; then ")}.`}`;
-}
-
-function countLine(seen: number, shown: number): string {
-  const times = seen === 1 ? "once" : `${seen} times`;
-  return seen > shown ? `Seen ${times}; the newest ${shown}:` : `Seen ${times}:`;
-}
-
-function isCountLine(line: string): boolean {
-  return /^Seen (?:once|\d+ times)(?:; the newest \d+)?:$/.test(line);
-}
-
-function isEvidenceLine(line: string): boolean {
-  return /^- (?:\d{4}-\d\d-\d\d|undated), session /.test(line);
-}
-
-function compareDates(a: string, b: string): number {
-  const [one = "", other = ""] = [a, b].map((line) => /^- (\d{4}-\d\d-\d\d)/.exec(line)?.[1] ?? "");
-  return other.localeCompare(one);
-}
-
-/**
- * A learned text with new evidence; null when nothing is new. Only the evidence and its count change: what a person
- * wrote stays. The count is that of all the evidence given, since the text has forgotten the oldest.
- */
-export function amendEvidence(text: string, evidence: readonly EvidenceItem[]): string | null {
-  const { skill } = parseSkill(text);
-  const eol = /(?<!\r)\n/.test(text) ? "\n" : "\r\n";
-  const lines = text.split(eol);
-  const section = findSection(lines, "Evidence");
-  if (skill?.metadata.origin !== "knack" || section === null) return null;
-  const all = sortEvidence(evidence);
-  const own = lines.slice(section.from, section.to);
-  const there = own.filter(isEvidenceLine);
-  const fresh = all.filter((one) => !there.some((line) => line.startsWith(evidenceKey(one))));
-  if (fresh.length === 0 && all.length === (Number(skill.metadata.evidence) || 0)) return null;
-  // Of one day what is there stays, or each time another would make room.
-  const kept = [...there, ...fresh.map(renderEvidence)].sort(compareDates).slice(0, shownEvidence);
-  const rest = own
-    .filter((line) => !isEvidenceLine(line))
-    .map((line) => (isCountLine(line) ? countLine(all.length, kept.length) : line));
-  // The list goes where it was; words that a person put around it stay around it.
-  const first = own.findIndex(isEvidenceLine);
-  const end = rest.findLastIndex((line) => line.trim() !== "") + 1;
-  rest.splice(first === -1 ? end : first, 0, ...kept);
-  lines.splice(section.from, section.to - section.from, ...rest);
-  const close = lines.indexOf("---", 1);
-  const count = lines.findIndex((line, at) => at < close && /^\s+"?evidence"?: /.test(line));
-  if (count > 0)
-    lines[count] = (lines[count] as string).replace(/: .*$/, `: ${quoteYaml(String(all.length))}`);
-  const amended = lines.join(eol);
-  return amended === text ? null : amended;
-}
-
-/** A text with the steps of a learned skill as a section; null when it has that section. */
+/** A text with what a learned skill says as a section; null when it has that section. */
 export function appendLearned(text: string, { description, body }: Skill): string | null {
-  const lines = body.split("\n");
-  const parts = ["Steps", lessonsTitle, "Check"].flatMap((title) => {
-    const section = findSection(lines, title);
-    return section ? [lines.slice(section.from, section.to).join("\n").trim()] : [];
-  });
   const heading = `## ${trimEnd(description.replace(/^Use when /, "When "))}`;
   if (text.replaceAll("\r\n", "\n").includes(heading)) return null;
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  const section = [heading, ...parts].join("\n\n").replaceAll("\n", eol);
+  const section = [heading, body.replace(/^#(?=#{1,4} )/gm, "##")].join("\n\n").replaceAll("\n", eol);
   return `${text.replace(/\s+$/, "")}${eol}${eol}${section}${eol}`;
 }
 
@@ -352,21 +239,16 @@ export function trimEnd(text: string): string {
   return text.replace(/[\s.:;,!]+$/, "");
 }
 
-/** Replaces home folders with `~`, so that no path reveals a user name. */
-export function hideHome(text: string): string {
-  return text.replace(/(?<![\w.])(?:\/home|\/Users)\/[^\s/'"`:;,]{1,64}(?=[/\s'"`:;,]|$)/g, "~");
-}
-
 /** One paragraph in which nothing begins a heading, a quote, code or a comment. */
 export function paragraph(text: string): string {
   // A space in its place: without one, what stood on both sides could form another mark.
   const words = oneLine(oneLine(text).replace(/`{3,}|~{3,}|<!-*|-->/g, " "));
-  return cutAtWord(hideHome(words).replace(/^[#>\s]+/, ""), 600);
+  return cutAtWord(withoutHome(words).replace(/^[#>\s]+/, ""), 600);
 }
 
 export function sentence(text: string): string {
   const words = capitalize(paragraph(text));
-  return words === "" || /[.!?:…。！？`)]$/.test(words) ? words : `${words}.`;
+  return words === "" || /[.!?:…。！？]$/.test(words) ? words : `${words}.`;
 }
 
 export function numbered(steps: readonly string[]): string {
@@ -400,8 +282,8 @@ export type SkillMerge =
  */
 export function mergeSkills(first: Skill, second: Skill): SkillMerge {
   const no = (because: string): SkillMerge => ({ merged: false, because });
-  const [one = "", other = ""] = [first, second].map(({ metadata }) => metadata["trigger-action"]);
-  if (areContrary(one, other)) return no("they ask for opposite things");
+  if (listOrders(first).some((one) => listOrders(second).some((other) => areContrary(one, other))))
+    return no("they ask for opposite things");
   // The same words about two programs are two lessons, however much alike.
   const [mine, theirs] = [listPrograms(first), listPrograms(second)];
   if (mine.length > 0 && theirs.length > 0 && !mine.some((program) => theirs.includes(program)))
@@ -409,14 +291,14 @@ export function mergeSkills(first: Skill, second: Skill): SkillMerge {
   const fields = ["license", "compatibility", "allowedTools"] as const;
   const field = fields.find((key) => first[key] !== second[key]);
   if (field) return no(`they differ in what their front matter says (${field})`);
-  const { body, seen } = mergeBodies(first, second);
+  const body = mergeBodies(first, second);
   if (body.length > maxBodyChars)
     return no(`together they have ${body.length} characters; ${maxBodyChars} are allowed`);
   const said = [...listSayings(first), ...listSayings(second)];
   const told = listSayings({ ...first, body }).join(" ");
   const lost = said.find((saying) => !told.includes(saying));
   if (lost !== undefined) return no(`it would lose "${lost.slice(0, 80)}"`);
-  return { merged: true, skill: { ...first, metadata: mergeFacts(first, second, seen), body } };
+  return { merged: true, skill: { ...first, metadata: { ...second.metadata, ...first.metadata }, body } };
 }
 
 /** The programs that a skill's shell code starts, by the first word of each piece of it. */
@@ -425,22 +307,19 @@ function listPrograms({ body }: Skill): string[] {
   return [...pieces].map(([, program = ""]) => program);
 }
 
-function mergeFacts(first: Skill, second: Skill, seen: number): Record<string, string> {
-  const words = [first, second].flatMap(({ metadata }) => (metadata["trigger-topic"] ?? "").split(","));
-  const topics = [...new Set(words.map((word) => word.trim()).filter((word) => word !== ""))].join(", ");
-  return {
-    ...second.metadata,
-    ...first.metadata,
-    ...(topics === "" ? {} : { "trigger-topic": topics }),
-    ...(seen === 0 ? {} : { evidence: String(seen) }),
-  };
+/** What a skill tells to do: its paragraphs and its steps. */
+function listOrders({ body }: Skill): string[] {
+  const blocks = [...parseSections(body).values()].flat();
+  return blocks.map(([line = ""]) => line.replace(/^(?:\d{1,3}\.|[-*+]) /, "")).slice(0, mostOrders);
 }
+
+const mostOrders = 12;
 
 /** Everything that a skill says, line by line and without its layout. */
 function listSayings({ description, body }: Skill): string[] {
   const lines = [description, ...body.replaceAll("\r\n", "\n").split("\n")];
   return lines
-    .filter((line) => !/^#{1,6} /.test(line) && !isCountLine(line))
+    .filter((line) => !/^#{1,6} /.test(line))
     .map((line) => plain(line.replace(/^\s*(?:(?:\d{1,3}\.|[-*+>]) )*/, "")))
     .filter((saying) => saying !== "");
 }
@@ -455,26 +334,21 @@ type TextBlock = readonly string[];
 /** Blocks by the titles of their sections; empty for what stands above the first heading. */
 type SkillSections = ReadonlyMap<string, readonly TextBlock[]>;
 
-function mergeBodies(first: Skill, second: Skill): { body: string; seen: number } {
+function mergeBodies(first: Skill, second: Skill): string {
   const [own, others] = [parseSections(first.body), parseSections(second.body)];
   const known = new Set([...own.values()].flat().map(blockKey));
   const isNew = (block: TextBlock) => !known.has(blockKey(block));
   const titles = new Map([...own.keys(), ...others.keys()].map((title) => [title.toLowerCase(), title]));
-  const when = [...own.keys()].find((title) => title.toLowerCase() === "when to use") ?? [...own.keys()][0];
   const merged = [...titles.values()].map((title) => {
-    const describing = title === when && isNew([second.description]) ? [[second.description]] : [];
+    const describing = title === "" && isNew([second.description]) ? [[second.description]] : [];
     const more = [...describing, ...pickBlocks(others, title).filter(isNew)];
     return { title, blocks: joinBlocks(pickBlocks(own, title), more) };
   });
-  const shown = merged.flatMap(({ blocks }) => blocks).filter(isEvidence).length;
-  const shared = [...others.values()].flat().filter((block) => isEvidence(block) && !isNew(block)).length;
-  const counts = [first, second].map(({ metadata }) => Number(metadata.evidence) || 0);
-  const seen = Math.max(counts.reduce((a, b) => a + b) - shared, shown);
   const sections = merged.flatMap(({ title, blocks }) => {
-    const text = layOut(blocks.some(isEvidence) ? [[countLine(seen, shown)], ...blocks] : blocks);
+    const text = layOut(blocks);
     return text === "" ? [] : [title === "" ? text : `## ${title}\n\n${text}`];
   });
-  return { body: sections.join("\n\n"), seen };
+  return sections.join("\n\n");
 }
 
 function pickBlocks(sections: SkillSections, title: string): TextBlock[] {
@@ -484,14 +358,9 @@ function pickBlocks(sections: SkillSections, title: string): TextBlock[] {
 
 /** The blocks of both, with steps numbered through; another way to do it is told as that, or both would read as one. */
 function joinBlocks(own: readonly TextBlock[], more: readonly TextBlock[]): TextBlock[] {
-  const evidence = [...own, ...more].filter(isEvidence).sort(([a = ""], [b = ""]) => compareDates(a, b));
-  const [before, rest] = [own, more].map((blocks) => blocks.filter((block) => !isEvidence(block))) as [
-    TextBlock[],
-    TextBlock[],
-  ];
-  const another = before.some(isStep) && rest.some(isStep) ? [[anotherWay]] : [];
+  const another = own.some(isStep) && more.some(isStep) ? [[anotherWay]] : [];
   let step = 0;
-  return [...before, ...another, ...rest, ...evidence].map((block) =>
+  return [...own, ...another, ...more].map((block) =>
     isStep(block) ? [(block[0] as string).replace(/^\d{1,3}/, String(++step)), ...block.slice(1)] : block,
   );
 }
@@ -524,9 +393,7 @@ function parseSections(body: string): SkillSections {
       parted = false;
     }
   }
-  // How often it was seen is counted anew.
-  const isCount = ([line = "", ...more]: TextBlock) => isCountLine(line) && more.length === 0;
-  return new Map([...sections].map(([title, own]) => [title, own.filter((block) => !isCount(block))]));
+  return sections;
 }
 
 function isItem(line: string): boolean {
@@ -535,10 +402,6 @@ function isItem(line: string): boolean {
 
 function isStep([line = ""]: TextBlock): boolean {
   return /^\d{1,3}\. /.test(line);
-}
-
-function isEvidence([line = ""]: TextBlock): boolean {
-  return isEvidenceLine(line);
 }
 
 function blockKey(block: TextBlock): string {

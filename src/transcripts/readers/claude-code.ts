@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { asArray, asObject, asString, isObject, type JsonObject } from "../../base/index.ts";
-import { readOutcome } from "../../failures/index.ts";
+import { findShellComplaint, readExit, readOutcome } from "../../failures/index.ts";
 import {
   type CallResult,
   exitResult,
@@ -33,6 +33,19 @@ export const claudeCode: LineReader = {
 
 /** How Claude Code tells of calls, which its hooks and the recorder share. */
 export const claudeCalls = { read: readClaudeCall, judge: judgeResult, extractRefusalWords };
+
+/** A call that a hook is told failed, and as much of its outcome as the exit status and the shell's own words tell. */
+export function readClaudeFailure(
+  [id, tool, input]: readonly [id: unknown, tool: unknown, input: unknown],
+  text: string,
+): RecordedCall & CallResult {
+  const call = readClaudeCall(id, tool, input);
+  const exit = exitStatus.exec(text)?.[1];
+  const exitCode = exit === undefined ? null : Number(exit);
+  const told = exitCode === null ? "failed" : readExit(call.command, exitCode, text);
+  const outcome = readStop(text) ?? told ?? (findShellComplaint(text) === null ? "ok" : "failed");
+  return { ...call, outcome, exitCode, text };
+}
 
 const bookkeeping = new Set(["summary", "file-history-snapshot"]);
 
@@ -218,15 +231,23 @@ function judgeResult(
   text: string,
   details: JsonObject | null,
 ): CallResult {
-  if (isError && refusals.test(text)) return plainResult("rejected", text);
-  if ((isError && collateral.test(text)) || details?.interrupted === true)
-    return plainResult("cancelled", text);
-  const exit = /^(?:Error: )?Exit code (\d+)/.exec(text)?.[1] ?? details?.exit_code ?? details?.exitCode;
+  const stop = isError ? readStop(text) : null;
+  if (stop !== null) return plainResult(stop, text);
+  if (details?.interrupted === true) return plainResult("cancelled", text);
+  const exit = exitStatus.exec(text)?.[1] ?? details?.exit_code ?? details?.exitCode;
   if (typeof exit === "string" || typeof exit === "number") return exitResult(command, Number(exit), text);
   if (isError) return plainResult("failed", text);
   if (typeof details?.backgroundTaskId === "string") return plainResult("unknown", text);
   const isAnswer = typeof details?.returnCodeInterpretation === "string";
-  return { outcome: "ok", exitCode: command === null || isAnswer ? null : 0, text };
+  const outcome = command === null ? "ok" : readOutcome(command, 0, text);
+  return { outcome, exitCode: command === null || isAnswer ? null : 0, text };
+}
+
+const exitStatus = /^(?:Error: )?Exit code (\d+)/;
+
+/** How an error says that a call was refused or given up. */
+function readStop(text: string): "rejected" | "cancelled" | null {
+  return refusals.test(text) ? "rejected" : collateral.test(text) ? "cancelled" : null;
 }
 
 const refusals =

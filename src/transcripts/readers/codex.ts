@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
+import { readOutcome } from "../../failures/index.ts";
 import { eventChars, normaliseRemote } from "../../records/index.ts";
 import {
   type CallResult,
@@ -13,6 +14,7 @@ import {
   type RecordedCall,
   type RecordPosition,
 } from "../reader.ts";
+import { readScript, readScriptResults, type ScriptResult } from "./codex-script.ts";
 
 /** Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`. */
 export const codex: LineReader = {
@@ -209,11 +211,11 @@ class CodexReading extends LineReading<CodexRest> {
       // it is short, then its latest part: the same wherever the reading was interrupted.
       const all = earlier.text + output.text;
       const text = all.length < eventChars ? all : output.text;
-      this.session.settle(earlier, { ...judge(earlier.command, output), text }, position);
+      this.session.settle(earlier, { ...judge(earlier, output), text }, position);
       if (output.running === null) running.delete(name);
       return this.session.settle(event, plainResult("ok", output.text), position);
     }
-    this.session.settle(event, judge(event.command, output), position);
+    this.session.settle(event, judge(event, output), position);
     if (output.running !== null) running.set(output.running, event);
   }
 
@@ -245,30 +247,21 @@ function readCodexCall(item: JsonObject, id: string | null): RecordedCall {
   const name = asString(item.name) ?? fallback;
   const namespace = asString(item.namespace);
   const raw = asString(item.arguments) ?? asString(item.input);
-  const input = asObject(item.action) ?? (raw === null ? null : (parseObject(raw) ?? { input: raw }));
+  const given = asObject(item.action) ?? (raw === null ? null : (parseObject(raw) ?? { input: raw }));
+  const script = name === "exec" && raw !== null ? readScript(raw) : null;
+  const input = script?.folder ? { ...given, workdir: script.folder } : given;
   return {
     id,
     tool: namespace === null ? name : `${namespace}__${name}`,
     input,
-    command: readCommand(name, input),
+    command: script === null ? readCommand(name, input) : script.commands.join("\n") || null,
     files: name === "apply_patch" || raw?.includes("*** Begin Patch") ? findPatchedFiles(raw ?? "") : [],
   };
 }
 
 function readCommand(name: string, input: JsonObject | null): string | null {
   if (input === null || name === "apply_patch") return null;
-  if (name === "exec") return readScriptCommands(asString(input.input) ?? "");
   return asString(input.cmd) ?? readShellWords(input.command);
-}
-
-/** The commands of a script that calls the shell tool; its string literals are JavaScript's. */
-function readScriptCommands(script: string): string | null {
-  const escapes: Record<string, string> = { n: "\n", t: "\t", r: "\r" };
-  const literals = script.matchAll(/\bcmd\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/g);
-  const commands = [...literals].map(([, literal = ""]) =>
-    literal.slice(1, -1).replace(/\\(.)/gs, (_, character: string) => escapes[character] ?? character),
-  );
-  return commands.length === 0 ? null : commands.join("\n");
 }
 
 /** The shell text of `["bash", "-lc", text]`, or the words of another program. */
@@ -292,6 +285,8 @@ interface CodexOutput {
   readonly running: string | null;
   /** The tool layer itself reports a failure. */
   readonly fault: boolean;
+  /** What each command of a script came to, where the script says. */
+  readonly results?: readonly ScriptResult[];
 }
 
 function readOutput(item: JsonObject, knownExit: number | null): CodexOutput {
@@ -316,10 +311,12 @@ function readHeader(text: string, knownExit: number | null): CodexOutput {
   const body = end
     ? text.slice(end.index + end[0].length)
     : text.replace(/^(?:Chunk ID|Wall time).*\n/gm, "");
+  const results = header.startsWith("Script ") ? readScriptResults(body) : [];
   const exit = /(?:Exit code: |exited with code )(-?\d+)/.exec(header)?.[1] ?? readScriptExit(header, body);
   const running = /(?:Process running with (session)|Script running with (cell)) ID (\S+)/.exec(header);
   return {
-    text: body,
+    text: results.length > 0 ? results.map(({ text }) => text).join("\n") : body,
+    results,
     exitCode: exit === undefined ? knownExit : Number(exit),
     running: running && `${running[1] ?? running[2]} ${running[3]}`,
     fault: /^Script (?:failed|terminated)/.test(header),
@@ -329,18 +326,32 @@ function readHeader(text: string, knownExit: number | null): CodexOutput {
 /** A script reports the exit codes of its commands as JSON; the first that is not zero is the one that matters. */
 function readScriptExit(header: string, body: string): string | undefined {
   if (!header.startsWith("Script ")) return undefined;
-  const codes = [...body.matchAll(/"exit_code"\s*:\s*(-?\d+)/g)].map(([, code]) => code as string);
+  // Scripts that print texts of their own often name the code in a line: `exit=1`.
+  const told = body.matchAll(/"exit_code"\s*:\s*(-?\d+)|^exit(?:[ _]?code)?[=:] ?(\d+)$/gm);
+  const codes = [...told].map(([, code, line]) => code ?? (line as string));
   return codes.find((code) => code !== "0") ?? codes[0];
 }
 
-function judge(command: string | null, { text, exitCode, running, fault }: CodexOutput): CallResult {
+function judge(
+  { command, input }: Pick<PendingEvent, "command" | "input">,
+  { text, exitCode, running, fault, results = [] }: CodexOutput,
+): CallResult {
   if (running !== null) return plainResult("unknown", text);
+  const commands = results.length > 1 ? readScript(asString(input?.input) ?? "").commands : [];
+  if (commands.length > 0 && commands.length === results.length) {
+    // Each command has an exit code of its own, which the ones after it do not hide.
+    const outcomes = results.map((each, at) => readOutcome(commands[at] ?? "", each.exitCode, each.text));
+    const outcome =
+      (["failed", "cancelled", "masked"] as const).find((bad) => outcomes.includes(bad)) ?? "ok";
+    return { outcome, exitCode, text };
+  }
   if (exitCode !== null) return exitResult(command, exitCode, text);
   const start = text.slice(0, 300);
   if (/rejected by user|denied by user|user rejected|not approved by the user/i.test(start))
     return plainResult("rejected", text);
   if (/^aborted by user|^\s*aborted\b/i.test(start)) return plainResult("cancelled", text);
-  return plainResult(fault || faults.test(start) ? "failed" : "ok", text);
+  if (fault || faults.test(start)) return plainResult("failed", text);
+  return plainResult(command === null ? "ok" : readOutcome(command, null, text), text);
 }
 
 const faults =

@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, isObject, type JsonObject } from "../../base/index.ts";
+import { readOutcome } from "../../failures/index.ts";
 import { normaliseRemote } from "../../records/index.ts";
 import {
   type CallResult,
@@ -216,5 +217,6 @@ function judge(
 ): CallResult {
   if (exitCode !== null) return exitResult(command, exitCode, text);
   if (!isDone) return plainResult("failed", text);
-  return plainResult(running !== null && command !== null ? "unknown" : "ok", text);
+  if (command === null) return plainResult("ok", text);
+  return plainResult(running !== null ? "unknown" : readOutcome(command, null, text), text);
 }

@@ -10,7 +10,7 @@ import {
   type RecordPosition,
   type SessionBuilder,
 } from "../reader.ts";
-import { claudeCalls } from "./claude-code.ts";
+import { claudeCalls, readClaudeFailure } from "./claude-code.ts";
 
 /**
  * The payloads that Claude Code and Codex hand to hooks, one a line, in the order they came: a session too, for
@@ -136,8 +136,9 @@ function judgeFailure(command: string | null, payload: JsonObject): CallResult {
 
 /** The call that a `PostToolUseFailure` event is about, and what came of it. */
 export function readFailedCall(payload: JsonObject): RecordedCall & CallResult {
-  const call = readPayloadCall(payload);
-  return { ...call, ...judgeFailure(call.command, payload) };
+  const { tool_use_id: id, tool_name: tool, tool_input: input } = payload;
+  const failed = readClaudeFailure([id, tool, input], asString(payload.error) ?? "");
+  return payload.is_interrupt === true ? { ...failed, outcome: "cancelled" } : failed;
 }
 
 function readResponse(response: unknown): string {

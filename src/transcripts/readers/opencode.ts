@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
+import { readOutcome } from "../../failures/index.ts";
 import {
   type CallResult,
   type DatabaseReader,
@@ -175,7 +176,8 @@ function judge(command: string | null, state: JsonObject): CallResult {
   const exit = asObject(state.metadata)?.exit;
   if (command !== null && typeof exit === "number") return exitResult(command, exit, text);
   const isAborted = command !== null && /User aborted the command/.test(text);
-  return plainResult(isAborted ? "cancelled" : "ok", text);
+  if (isAborted) return plainResult("cancelled", text);
+  return plainResult(command === null ? "ok" : readOutcome(command, null, text), text);
 }
 
 const refusal =

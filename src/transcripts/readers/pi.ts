@@ -111,5 +111,5 @@ function judge(command: string | null, message: JsonObject): CallResult {
   if (end || (message.isError === true && /^Operation aborted/.test(raw)))
     return plainResult("cancelled", text);
   if (message.isError === true) return plainResult("failed", text);
-  return { outcome: "ok", exitCode: command === null ? null : 0, text };
+  return command === null ? plainResult("ok", text) : exitResult(command, 0, text);
 }

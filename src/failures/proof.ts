@@ -1,0 +1,143 @@
+import type { JsonObject } from "../base/index.ts";
+import type { Remedy } from "../records/index.ts";
+import { findQuirk } from "./call-error.ts";
+import { causeGroups } from "./error-line.ts";
+import type { Recovery } from "./recovery.ts";
+import type { Run } from "./run.ts";
+import { listTellingWords } from "./symptom.ts";
+
+/**
+ * Whether a failure was overcome, and by something that can cause that: the failing part ran again and worked, and what
+ * is different is a thing the error speaks of, another program, a step that changes something, a setting, a folder.
+ */
+export function isProved(recovery: Recovery): boolean {
+  const { error, remedy, worked, between } = recovery;
+  if (worked === null || remedy === null || remedy === "none") return false;
+  // Nobody can know it again by what it says.
+  if (listTellingWords(error.signature).size === 0) return false;
+  if (remedy === "directory" && !isElsewhere(recovery)) return false;
+  // It failed too, but later, for another reason: what stopped the first is out of the way.
+  if (worked.outcome !== "ok") return causeGroups.beforeWork.has(error.cause) && otherStart.has(remedy);
+  if (error.cause === "tool-misuse") return remedy === "other-way" || saysWhy(recovery);
+  if (error.cause === "missing-file") return remedy === "path" || remedy === "directory";
+  if (findQuirk(error.about) !== null) return true;
+  if (error.cause === "lint") return recovery.isRepaired;
+  if (error.cause === "denied") return takesOffer(recovery);
+  // After an edit nobody can tell which of the two it was, unless the agent says so.
+  if (between.edits > 0 && !saysWhatHelped(recovery)) return false;
+  if (causeGroups.inWork.has(error.cause)) return remedy === "step" && recovery.stepRun !== null;
+  switch (remedy) {
+    case "step":
+      return recovery.stepRun !== null;
+    case "flag":
+      return isSoon(recovery) || isAboutChange(recovery) || saysWhatHelped(recovery);
+    case "argument":
+    case "input":
+      return isAboutChange(recovery) || saysWhatHelped(recovery);
+    case "other-way":
+      return causeGroups.beforeWork.has(error.cause) ? isSameMatter(recovery) : saysWhatHelped(recovery);
+    default:
+      return true;
+  }
+}
+
+/** Ways to start a program otherwise. */
+const otherStart: ReadonlySet<Remedy> = new Set([
+  "wrapper",
+  "program",
+  "path",
+  "environment",
+  "flag",
+  "directory",
+]);
+
+/** Whether the call that worked names its folder, or was run in another; with a `cd` less, the shell was there already. */
+function isElsewhere({ failed, worked, workedRun }: Recovery): boolean {
+  const [before, after] = [failed, worked].map((event) => event?.input?.workdir ?? event?.cwd);
+  return (workedRun !== null && workedRun.directory !== null) || before !== after;
+}
+
+/** Whether who refused the call named the program that then did the job. */
+function takesOffer({ error, run, workedRun }: Recovery): boolean {
+  const words = error.line.split(/[^\w.-]+/);
+  return workedRun !== null && workedRun.name !== run?.name && words.includes(workedRun.name);
+}
+
+/** Nothing else was done in between that could be the reason. */
+function isSoon({ between }: Recovery): boolean {
+  return between.prompts === 0 && between.calls - between.lookups <= 2;
+}
+
+/** Whether the call that took over is about the same thing: a file, a number, a name that both have; or the agent says so. */
+function isSameMatter(recovery: Recovery): boolean {
+  const { error, failed, worked } = recovery;
+  if (error.cause === "unknown-name" || error.cause === "missing-script") return true;
+  const split = (text: string) =>
+    text.split(/[^\w.@-]+/).filter((word) => word.length > 3 && /[\d._-]/.test(word));
+  const before = new Set(split(failed.command ?? JSON.stringify(failed.input ?? {})));
+  const after = split(worked?.command ?? JSON.stringify(worked?.input ?? {}));
+  const isMissed = error.cause === "missing-program" && mentions(recovery, error.about);
+  return isMissed || after.some((word) => before.has(word)) || saysWhatHelped(recovery);
+}
+
+/** Why an edit did not find its text, as the agent saw it. */
+function saysWhy({ said }: Recovery): boolean {
+  return said.some(({ text }) => whiteSpace.test(text.slice(0, 600)));
+}
+
+export const whiteSpace =
+  /\btabs?\b|\bspaces\b|white ?space|\bindentation (?:is|uses|has)|line endings?|\bCRLF\b|encoding|unicode|制表符|缩进|空格/i;
+
+/** Whether the words that changed are those the error speaks of, or were advised by it. */
+function isAboutChange(recovery: Recovery): boolean {
+  if (findDropped(recovery) !== null) return true;
+  const { failed, run, worked, workedRun } = recovery;
+  const fresh = run === null ? listFreshValues(failed.input, worked?.input) : listFresh(run, workedRun);
+  return fresh.some((word) => word.length > 2 && failed.text.includes(word.replace(/=.*/s, "")));
+}
+
+/** A word of the failed call that the error complains of, and that the call which worked does not have. */
+export function findDropped({ error, failed, run, workedRun, worked }: Recovery): string | null {
+  const before = run === null ? JSON.stringify(failed.input ?? {}) : run.args.join(" ");
+  const after = workedRun === null ? JSON.stringify(worked?.input ?? {}) : workedRun.args.join(" ");
+  const quoted = [...error.line.matchAll(/["'`‘“]([^"'`’”]{2,60})["'`’”]/g)].map(([, word]) => word ?? "");
+  const named = [
+    run?.args.find((arg) => arg.replace(/^-+/, "") === error.about?.replace(/^-+/, "")),
+    ...quoted,
+  ];
+  const dropped = named.find((word) => word !== undefined && before.includes(word) && !after.includes(word));
+  // Another operand in its place is another subject, not a cure.
+  if (dropped === undefined) return null;
+  const isOperand = run?.args.includes(dropped) === true && !dropped.startsWith("-");
+  return isOperand && (workedRun?.args.length ?? 0) >= (run?.args.length ?? 0) ? null : dropped;
+}
+
+function listFresh(run: Run | null, workedRun: Run | null): string[] {
+  return workedRun?.args.filter((word) => !run?.args.includes(word)) ?? [];
+}
+
+/** The values of a tool's input that its failed call did not have. */
+function listFreshValues(before: JsonObject | null, after: JsonObject | null = null): string[] {
+  const values = Object.entries(after ?? {}).filter(([key, value]) => before?.[key] !== value);
+  return values.flatMap(([, value]) => (typeof value === "string" ? value : []));
+}
+
+/** The agent's words before the call that worked name the program or the flag that made the difference. */
+function saysWhatHelped({ said, run, workedRun, stepRun, worked }: Recovery): boolean {
+  const deciding = stepRun ?? workedRun;
+  const fresh =
+    deciding === null ? [worked?.tool ?? ""] : [...deciding.head.split(" "), ...listFresh(run, deciding)];
+  const known = new Set([run?.name ?? "", ...(run?.args ?? [])]);
+  const telling = fresh
+    .filter((word) => word.length > 1 && !known.has(word))
+    .map((word) => word.toLowerCase());
+  const words = said.map(({ text }) => text.slice(0, 600).toLowerCase()).join("\n");
+  return telling.some((word) => words.includes(word));
+}
+
+/** Whether the agent spoke of a thing between the failure and the call that worked. */
+function mentions({ said }: Recovery, name: string | null): boolean {
+  return (
+    name !== null && said.some(({ text }) => text.slice(0, 600).toLowerCase().includes(name.toLowerCase()))
+  );
+}

@@ -1,0 +1,529 @@
+import { describe, expect, it, test } from "vitest";
+import { CallReader } from "../../src/failures/recovery.ts";
+import { findCertain } from "../../src/learning/leads/certain.ts";
+import type { Event } from "../../src/records/session.ts";
+import { called, edited, ran, replied, said, session } from "../helpers/events.ts";
+
+const cures = (...events: Event[]): string[] =>
+  findCertain(session(said("bring the harbor up"), ...events)).map(({ lesson }) => lesson);
+
+type Story = [title: string, events: Event[], words: string];
+
+const noModule = "Error: Cannot find module '@harbor/tides'";
+const refused = "Error: connect ECONNREFUSED 127.0.0.1:6380";
+
+describe("a cure is a step that can be the reason", () => {
+  it.each<Story>([
+    [
+      "an installation",
+      [
+        ran("node dist/pier.js", "failed", noModule),
+        ran("pnpm install", "ok"),
+        ran("node dist/pier.js", "ok"),
+      ],
+      "It works after `pnpm install`",
+    ],
+    [
+      "a build",
+      [
+        ran("node dist/pier.js", "failed", "Error: stale manifest in dist"),
+        ran("pnpm run build", "ok"),
+        ran("node dist/pier.js", "ok"),
+      ],
+      "It works after `pnpm run build`",
+    ],
+    [
+      "a generated client",
+      [
+        ran("pnpm test", "failed", "Cannot find module '@harbor/client'"),
+        ran("pnpm exec prisma generate", "ok"),
+        ran("pnpm test", "ok", "12 passed"),
+      ],
+      "prisma generate",
+    ],
+    [
+      "a stash",
+      [
+        ran("git rebase main", "failed", "error: cannot rebase: You have uncommitted changes."),
+        ran("git stash", "ok"),
+        ran("git rebase main", "ok"),
+      ],
+      "It works after `git stash`",
+    ],
+    [
+      "a fetch before a push that was behind",
+      [
+        ran("git push", "failed", "! [rejected] main -> main (fetch first)"),
+        ran("git pull --rebase", "ok"),
+        ran("git push", "ok"),
+      ],
+      "It works after `git pull --rebase`",
+    ],
+    [
+      "a service that was started",
+      [ran("make seed", "failed", refused), ran("docker compose up -d cache", "ok"), ran("make seed", "ok")],
+      "It works after `docker compose up -d cache`",
+    ],
+    [
+      "a start that the agent named",
+      [
+        ran("make seed", "failed", "Error: the broker does not answer"),
+        replied("Nothing listens there: `tidectl` has to run first."),
+        ran("tidectl go", "ok"),
+        ran("make seed", "ok"),
+      ],
+      "It works after `tidectl go`",
+    ],
+    [
+      "a step that the error names",
+      [
+        ran("pier deploy", "failed", "Error: not linked. Run `pier link berth` first."),
+        ran("pier link berth", "ok"),
+        ran("pier deploy", "ok"),
+      ],
+      "It works after `pier link berth`",
+    ],
+    [
+      "a login that the error asks for",
+      [
+        ran("pier deploy", "failed", "Error: You must be logged in. Run `fly auth login`."),
+        ran("fly auth login", "ok"),
+        ran("pier deploy", "ok"),
+      ],
+      "It works after `fly auth login`",
+    ],
+    [
+      "a permission of the file that the error names",
+      [
+        ran("./tools/dredge.sh", "failed", "bash: ./tools/dredge.sh: Permission denied"),
+        ran("chmod +x ./tools/dredge.sh", "ok"),
+        ran("./tools/dredge.sh", "ok"),
+      ],
+      "chmod +x",
+    ],
+  ])("%s", (_, events, words) => {
+    const [first, ...more] = cures(...events);
+    expect(first).toContain(words);
+    expect(more).toEqual([]);
+  });
+
+  it.each<[string, Event]>([
+    ["a look", ran("cat docker-compose.yml", "ok", "services:")],
+    ["a question", ran("pier --help", "ok", "usage")],
+    ["a print", ran("echo ready", "ok", "ready")],
+    ["a wait", ran("sleep 20", "ok")],
+    ["a commit", ran("git commit -am wip", "ok")],
+    ["what is added to a commit", ran("git add -A", "ok")],
+    ["an unrelated update", ran("gh issue edit 12 --add-label tide", "ok")],
+    ["another check", ran("npx tsc --noEmit", "ok")],
+    ["another branch", ran("git checkout main", "ok")],
+    ["a build that failed too", ran("pnpm run build", "failed", "error: no space left")],
+    ["a build of which nobody knows how it ended", ran("pnpm run build | true", "masked")],
+  ])("and is not claimed for %s", (_, between) => {
+    const failing = ran("make seed", "failed", "Error: the broker does not answer");
+    expect(cures(failing, between, ran("make seed", "ok"))).toEqual([]);
+  });
+
+  test("and is the one that can, among others that cannot", () => {
+    const found = cures(
+      ran("make seed", "failed", refused),
+      ran("cat Makefile", "ok", "seed:"),
+      ran("docker compose up -d cache", "ok"),
+      ran("git commit -am wip", "ok"),
+      ran("sleep 5", "ok"),
+      ran("make seed", "ok"),
+    );
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain("It works after `docker compose up -d cache`");
+  });
+});
+
+describe("a cure is another way to call", () => {
+  it.each<Story>([
+    [
+      "without the flag that the error refuses",
+      [
+        ran("gauge read --watch dock", "failed", "error: unexpected argument '--watch' found"),
+        ran("gauge read dock", "ok"),
+      ],
+      "Leave out `--watch`",
+    ],
+    [
+      "without a field that the error refuses",
+      [
+        ran("gh pr view --json title,berth", "failed", 'Unknown JSON field: "berth"'),
+        ran("gh pr view --json title", "ok"),
+      ],
+      "Leave out `berth`",
+    ],
+    [
+      "with the flag that the error offers",
+      [
+        ran("gauge export dock", "failed", "error: refusing to overwrite; use --replace instead"),
+        ran("gauge export --replace dock", "ok"),
+      ],
+      "--replace",
+    ],
+    [
+      "with a program that the agent announced",
+      [
+        ran("gauge plot tide.csv", "failed", "gauge: the plotter needs a display"),
+        replied("There is no display here, so I will use gnuplot instead."),
+        ran("gnuplot tide.plt", "ok"),
+      ],
+      "gnuplot tide.plt",
+    ],
+    [
+      "with another program where one is missing",
+      [
+        ran("wget https://harbor.test/tides.csv", "failed", "zsh:1: command not found: wget", {
+          exitCode: 127,
+        }),
+        ran("curl -O https://harbor.test/tides.csv", "ok"),
+      ],
+      "curl",
+    ],
+    [
+      "with the value that a tool lists",
+      [
+        called(
+          "Task",
+          { subagent_type: "diver" },
+          "failed",
+          "Agent type 'diver' not found. Available: crane",
+        ),
+        called("Task", { subagent_type: "crane" }, "ok"),
+      ],
+      "crane",
+    ],
+    [
+      "with the program that a hook asks for",
+      [
+        ran("npm test", "failed", "PreToolUse:Bash hook error: this project uses pnpm"),
+        ran("pnpm test", "ok"),
+      ],
+      "refused by a hook",
+    ],
+    [
+      "in single quotes where the shell ran backticks",
+      [
+        ran('git commit -m "Rename `berth`"', "failed", "zsh:1: command not found: berth"),
+        ran("git commit -m 'Rename `berth`'", "ok"),
+      ],
+      "single quotes",
+    ],
+  ])("%s", (_, events, words) => {
+    const [first, ...more] = cures(...events);
+    expect(first).toContain(words);
+    expect(more).toEqual([]);
+  });
+
+  it.each<[string, Event[]]>([
+    [
+      "a retry that works by itself",
+      [ran("make seed", "failed", "Error: the broker hung up"), ran("make seed", "ok")],
+    ],
+    [
+      "the same output through a filter",
+      [
+        ran("make seed", "failed", "Error: the broker hung up"),
+        ran("make seed 2>&1 | grep -v broker", "ok", "seeding"),
+      ],
+    ],
+    [
+      "the flag that was refused is still there",
+      [
+        ran("gauge read --watch dock", "failed", "error: unexpected argument '--watch' found"),
+        ran("gauge read --watch dock --port 4", "ok"),
+      ],
+    ],
+    [
+      "a question how it is used",
+      [
+        ran("gh pr view --json title,berth", "failed", 'Unknown JSON field: "berth"'),
+        ran("gh pr view --help", "ok", "usage"),
+      ],
+    ],
+    [
+      "another call that fails with the same complaint",
+      [
+        ran("gauge read --watch dock", "failed", "error: unexpected argument '--watch' found"),
+        ran("gauge list --watch", "failed", "error: unexpected argument '--watch' found"),
+      ],
+    ],
+    [
+      "another subject",
+      [ran("gauge read dock", "failed", "Error: gauge 'dock' is dry"), ran("gauge read quay", "ok")],
+    ],
+    [
+      "an edit in between, of which the agent says nothing",
+      [
+        ran("gauge export dock", "failed", "Error: the table is locked"),
+        edited("gauge.toml"),
+        ran("gauge export dock --port 4", "ok"),
+      ],
+    ],
+    [
+      "backticks again, which the shell runs again",
+      [
+        ran('git commit -m "Rename `berth`"', "failed", "zsh:1: command not found: berth"),
+        ran('git commit -m "Rename `true`"', "ok"),
+      ],
+    ],
+    [
+      "a program that the agent did not announce",
+      [
+        ran("gauge plot tide.csv", "failed", "gauge: the plotter needs a display"),
+        ran("gnuplot tide.plt", "ok"),
+      ],
+    ],
+    [
+      "a program that the agent spoke of for another reason",
+      [
+        ran("gauge plot tide.csv", "failed", "gauge: the plotter needs a display"),
+        replied("The old chart was drawn by gnuplot."),
+        ran("gnuplot tide.plt", "ok"),
+      ],
+    ],
+    [
+      "a program that who refused the call did not ask for",
+      [ran("npm test", "failed", "PreToolUse:Bash hook error: no tests before noon"), ran("pnpm test", "ok")],
+    ],
+    [
+      "a look at the same file where a module is missing",
+      [
+        ran("python3 report.py dock.csv", "failed", "ModuleNotFoundError: No module named 'tidetable'"),
+        ran("awk '{ print $1 }' dock.csv", "ok", "1"),
+      ],
+    ],
+    [
+      "another job of the same program",
+      [
+        ran("gauge read --all", "failed", "error: unexpected argument '--all' found"),
+        ran("gauge reset quay", "ok"),
+      ],
+    ],
+    [
+      "a flag after much else was done",
+      [
+        ran("gauge export dock", "failed", "Error: the table is locked"),
+        ...["make tidy", "node sweep.js", "node count.js"].map((command) => ran(command, "ok")),
+        ran("gauge export dock --port 4", "ok"),
+      ],
+    ],
+    [
+      "other words of a query, which nobody can tell in short",
+      [
+        ran(
+          'psql -c "select berth, quay from docks where pier = 4"',
+          "failed",
+          'ERROR: column "berth" does not exist',
+        ),
+        ran('psql -c "select quay, sum(load) from docks where pier = 4"', "ok"),
+      ],
+    ],
+    [
+      "a longer wait",
+      [
+        ran("gauge read dock", "failed", "Error: the gauge was silent"),
+        ran("sleep 9 && gauge read dock", "ok"),
+      ],
+    ],
+  ])("and not %s", (_, events) => expect(cures(...events)).toEqual([]));
+
+  test("after an edit, where the agent says what it was", () => {
+    const found = cures(
+      ran("gauge export dock", "failed", "Error: the table is locked"),
+      edited("notes.md"),
+      replied("The lock is held by the reader; `--steal` takes it."),
+      ran("gauge export dock --steal", "ok"),
+    );
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain("--steal");
+  });
+});
+
+describe("layout", () => {
+  const found =
+    "[warn] src/dock.ts\n[warn] Code style issues found in the above file. Run Prettier with --write to fix.";
+
+  it.each<Story>([
+    [
+      "is put right by the formatter itself",
+      [ran("npx prettier --check .", "failed", found), ran("npx prettier --write .", "ok")],
+      "`npx prettier --write .` puts it right",
+    ],
+    [
+      "is put right by a script of the project, also after a failed try",
+      [
+        ran("npm run check", "failed", found),
+        ran("npx prettier --write .", "failed", "npm error could not determine executable to run"),
+        ran("npm run format", "ok"),
+      ],
+      "`npm run format` puts it right",
+    ],
+    [
+      "is put right by gofmt",
+      [
+        ran("golangci-lint run", "failed", "dock.go:3: File is not properly formatted (gofmt)"),
+        ran("gofmt -w dock.go", "ok"),
+      ],
+      "puts it right",
+    ],
+  ])("%s", (_, events, words) => expect(cures(...events)[0]).toContain(words));
+
+  it.each<[string, Event]>([
+    ["a formatter of another language", ran("cargo fmt", "ok")],
+    ["a formatter that failed", ran("npx prettier --write .", "failed", "SyntaxError: dock.ts")],
+    ["another check", ran("npx prettier --check docs", "ok")],
+  ])("is not put right by %s", (_, event) =>
+    expect(cures(ran("npx prettier --check .", "failed", found), event)).toEqual([]),
+  );
+
+  test("is all that a fixer is a cure of: what a rule finds is put right by hand", () => {
+    const rule = "/w/src/dock.ts\n  3:7  error  'crane' is never reassigned  prefer-const";
+    expect(cures(ran("npx eslint .", "failed", rule), ran("npx eslint --fix .", "ok"))).toEqual([]);
+  });
+});
+
+const read = (path: string, outcome: "ok" | "failed"): Event => ({
+  ...called("Read", { file_path: path }, outcome, outcome === "ok" ? "text" : "File does not exist."),
+  files: [path],
+});
+
+const here = { cwd: "/w" };
+
+describe("a file that is not there", () => {
+  it.each<Story>([
+    [
+      "is found at another place by the same tool",
+      [read("/w/harbor/docs/tides.md", "failed"), read("/w/harbor/guides/tides.md", "ok")],
+      "It is at `/w/harbor/guides/tides.md`",
+    ],
+    [
+      "is found by another command",
+      [
+        ran(
+          "python3 tides.py",
+          "failed",
+          "python3: can't open file '/w/tides.py': [Errno 2] No such file or directory",
+          here,
+        ),
+        ran("find . -name 'tides*'", "ok", "./tools/tides.py", here),
+        ran("python3 tools/harbor/tides.py", "ok", "high water", here),
+      ],
+      "It is at `tools/harbor/tides.py`",
+    ],
+  ])("%s", (_, events, words) => {
+    const [first, ...more] = cures(...events);
+    expect(first).toContain(words);
+    expect(more).toEqual([]);
+  });
+
+  it.each<[string, Event[]]>([
+    ["another file", [read("/w/docs/tides.md", "failed"), read("/w/docs/berths.md", "ok")]],
+    [
+      "a file of a name that many folders have",
+      [read("/w/a/index.ts", "failed"), read("/w/b/index.ts", "ok")],
+    ],
+    ["the same file once it was written", [read("/w/docs/tides.md", "failed"), edited("/w/docs/tides.md")]],
+    ["the same place, written otherwise", [read("docs/tides.md", "failed"), read("/w/docs/tides.md", "ok")]],
+  ])("is not %s", (_, events) => expect(cures(...events)).toEqual([]));
+
+  const onward = ["make dock", "make quay", "make pier"].map((command) => ran(command, "ok"));
+
+  test("is nowhere when it was looked for twice and the work went on without it", () => {
+    const [first, ...more] = cures(
+      read("/w/docs/tides.md", "failed"),
+      read("/w/tides.md", "failed"),
+      ...onward,
+    );
+    expect(first).toContain("There is no `tides.md` here: it was looked for 2 times in vain");
+    expect(more).toEqual([]);
+  });
+
+  it.each<[string, Event[]]>([
+    ["it was looked for once", [read("/w/docs/tides.md", "failed"), ...onward]],
+    [
+      "two different ones were looked for",
+      [read("/w/tides.md", "failed"), read("/w/ebb.md", "failed"), ...onward],
+    ],
+    ["the session ended there", [read("/w/docs/tides.md", "failed"), read("/w/tides.md", "failed")]],
+  ])("is not said to be nowhere when %s", (_, events) => expect(cures(...events)).toEqual([]));
+});
+
+describe("an edit that does not find its text", () => {
+  const slip: Event = {
+    ...called(
+      "Edit",
+      { file_path: "/w/dock.py", old_string: "a" },
+      "failed",
+      "String to replace not found in file.",
+    ),
+    files: ["/w/dock.py"],
+  };
+  const worked = edited("/w/dock.py");
+  const tabs = replied("The file is indented with tabs, not spaces.");
+
+  test("is a lesson when it happens twice and the agent sees why", () => {
+    const [first, ...more] = cures(slip, slip, tabs, worked);
+    expect(first).toContain("Edits of dock.py failed 2 times");
+    expect(first).toContain("indented with tabs");
+    expect(more).toEqual([]);
+  });
+
+  test("is a lesson when a script had to do it", () => {
+    const script = ran("sed -i 's/a/b/' /w/dock.py", "ok");
+    expect(cures(slip, slip, script)[0]).toContain("What worked: `sed -i 's/a/b/' /w/dock.py`");
+  });
+
+  it.each<[string, Event[]]>([
+    ["after a single slip", [slip, tabs, worked]],
+    ["after two slips without a reason", [slip, slip, replied("Once more."), worked]],
+    ["when another file is edited", [slip, slip, tabs, edited("/w/quay.py")]],
+    ["when the script is about another file", [slip, slip, ran("sed -i 's/a/b/' /w/quay.py", "ok")]],
+    ["when it is never edited", [slip, slip, tabs]],
+  ])("is none %s", (_, events) => expect(cures(...events)).toEqual([]));
+});
+
+describe("a recovery", () => {
+  const recoveries = (...events: Event[]) => new CallReader().recoveries(session(said("go"), ...events));
+
+  test("has every later failing variant of the same trouble", () => {
+    const fails = (file: string) =>
+      ran(`cat docks/[${file}].md`, "failed", `zsh:1: no matches found: docks/[${file}].md`);
+    const [first] = recoveries(fails("a"), fails("b"), fails("c"), ran("cat 'docks/[c].md'", "ok"));
+    expect(first?.again.map(({ ref }) => ref)).toEqual(["e3", "e4"]);
+    expect(first?.worked?.ref).toBe("e5");
+  });
+
+  test("is not found in a call of which nobody knows how it ended", () => {
+    const fails = ran("tide go", "failed", "zsh:1: command not found: tide", { exitCode: 127 });
+    expect(recoveries(fails, ran("npx tide go | true", "masked"))[0]?.worked).toBeNull();
+    expect(recoveries(fails, ran("npx tide go", "ok"))[0]?.worked?.ref).toBe("e3");
+    const reader = new CallReader();
+    expect(reader.hasWorked(ran("npx tide go | true", "masked"))).toBe(false);
+    expect(reader.hasWorked(ran("npx tide go", "ok"))).toBe(true);
+  });
+});
+
+describe("the uses of a call", () => {
+  const fails = ran("make seed", "failed", refused);
+  const starts = ran("docker compose up -d cache", "ok");
+  const countUses = (...events: Event[]) =>
+    new CallReader()
+      .uses(session(said("go"), ...events))
+      .filter(({ head }) => head === "docker")
+      .map(({ ok, failed }) => ({ ok, failed }));
+
+  test("count a step as failed that was taken against a failure which came again", () => {
+    expect(countUses(fails, starts, fails)).toEqual([{ ok: 0, failed: 1 }]);
+  });
+
+  test("count it as worked when the failure was gone, or was another one", () => {
+    expect(countUses(fails, starts, ran("make seed", "ok"))).toEqual([{ ok: 1, failed: 0 }]);
+    expect(countUses(fails, starts, ran("make seed", "failed", "Error: no table docks"))).toEqual([
+      { ok: 1, failed: 0 },
+    ]);
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, it, test } from "vitest";
+import { compareSymptoms, readSymptom } from "../../src/failures/symptom.ts";
+
+type Met = readonly [command: string | null, output: string, files?: readonly string[]];
+
+const read = ([command, output, files = []]: Met) =>
+  readSymptom(command, output, 1, { name: command === null ? "Read" : "", files });
+const likeness = (a: Met, b: Met): number => compareSymptoms(read(a), read(b));
+
+describe("a trouble of the shell", () => {
+  it.each<[string, Met, Met]>([
+    [
+      "a glob that matches nothing",
+      ["git add src/routes/[slug].tsx", "zsh:1: no matches found: src/routes/[slug].tsx"],
+      ["curl https://harbor.test/tides?day=3", "(eval):1: no matches found: https://harbor.test/tides?day=3"],
+    ],
+    [
+      "a glob, whatever shell prefix it is told with",
+      ["pip install rich[jupyter]", "zsh: no matches found: rich[jupyter]"],
+      ["cat src/[id].ts", "Exit code 1\n(eval):4: no matches found: src/[id].ts"],
+    ],
+    [
+      "a pattern that matches no file",
+      ["rm build/*.map", "zsh:1: no matches found: build/*.map"],
+      ["cat logs/*.log", "(eval):1: no matches found: logs/*.log"],
+    ],
+    [
+      "backticks in double quotes, in zsh and in bash",
+      ['git commit -m "Rename `berth` to dock"', "zsh:1: command not found: berth"],
+      ['gh pr create --body "Uses `slipway` now"', "bash: line 1: slipway: command not found"],
+    ],
+    [
+      "backticks in double quotes, told as a quote that is not closed",
+      ['gh issue comment 8 --body "See `pier`"', "/bin/bash: line 1: pier: command not found"],
+      ['rg "a`b" src', 'zsh:1: unmatched "'],
+    ],
+    [
+      "backticks in double quotes, told as a file that cannot be run",
+      ['git commit -m "Move `src/dock.ts`"', "(eval):1: permission denied: src/dock.ts"],
+      ['git tag -m "Adds `docs/tide.md`" v2', "zsh:1: no such file or directory: docs/tide.md"],
+    ],
+    [
+      "a variable that the shell keeps for itself",
+      ["status=$(make probe); echo $status", "zsh:1: read-only variable: status"],
+      ["UID=4 ./deploy.sh", "bash: UID: readonly variable"],
+    ],
+  ])("is one for all programs: %s", (_, a, b) => {
+    expect(likeness(a, b)).toBe(1);
+    expect(read(a).cause).toBe("shell-dialect");
+  });
+
+  it.each<[string, Met, Met]>([
+    [
+      "a program that is missing, and a word in backticks",
+      ["slipway deploy", "zsh:1: command not found: slipway"],
+      ['git commit -m "Call `slipway`"', "zsh:1: command not found: slipway"],
+    ],
+    [
+      "a word in single quotes, which the shell leaves alone",
+      ["git commit -m 'Call `slipway`' && slipway", "zsh:1: command not found: slipway"],
+      ['git commit -m "Call `slipway`"', "zsh:1: command not found: slipway"],
+    ],
+    [
+      "a word in escaped backticks",
+      ['echo "\\`slipway lift\\`" && slipway', "zsh:1: command not found: slipway"],
+      ['git commit -m "Call `slipway`"', "zsh:1: command not found: slipway"],
+    ],
+    [
+      "a word in single quotes that have double quotes in them",
+      ["git commit -m 'Set x=\"\" in `slipway x`' && slipway", "zsh:1: command not found: slipway"],
+      ['git commit -m "Call `slipway`"', "zsh:1: command not found: slipway"],
+    ],
+    [
+      "a glob, and a read-only variable",
+      ["ls docks/[a].md", "zsh:1: no matches found: docks/[a].md"],
+      ["status=3", "zsh:1: read-only variable: status"],
+    ],
+    [
+      "a program that says the words of a shell",
+      ["ls docks/[a].md", "zsh:1: no matches found: docks/[a].md"],
+      ["make seek", "no matches found: docks"],
+    ],
+    [
+      "a quote that is not closed, without backticks",
+      ["echo 'it's", "zsh:1: unmatched '"],
+      ['rg "a`b" src', 'zsh:1: unmatched "'],
+    ],
+  ])("is not another: %s", (_, a, b) => expect(likeness(a, b)).toBeLessThan(0.6));
+});
+
+describe("a finding of a linter", () => {
+  it.each<[string, Met, Met]>([
+    [
+      "eslint",
+      ["npx eslint src", "/w/src/dock.ts\n  3:7  error  'crane' is never reassigned  prefer-const"],
+      ["npm run lint", "/w/src/tide.ts\n  91:3  error  'ebb' is never reassigned  prefer-const"],
+    ],
+    [
+      "biome",
+      ["npx biome check .", "src/dock.ts:4:9 lint/style/useConst ━━━━━━"],
+      ["npx biome lint src", "src/tide.ts:80:1 lint/style/useConst ━━━━━━"],
+    ],
+    [
+      "golangci-lint",
+      ["golangci-lint run", "dock.go:8:9: error returned from external package is unwrapped (wrapcheck)"],
+      ["make lint", "pkg/tide.go:77:9: error returned from interface method is unwrapped (wrapcheck)"],
+    ],
+    [
+      "clippy",
+      ["cargo clippy", "error: needless borrow\n  = note: `#[deny(clippy::needless_borrow)]`"],
+      [
+        "cargo clippy --all",
+        "error: this borrow is needless\n  = note: `-D clippy::needless-borrow` implied by `-D warnings`",
+      ],
+    ],
+    [
+      "ruff",
+      ["ruff check .", "dock.py:1:1: UP035 `typing.List` is deprecated"],
+      ["uv run ruff check src", "src/tide.py:9:1: UP035 `typing.Dict` is deprecated"],
+    ],
+  ])("is known by its rule in another file: %s", (_, a, b) => {
+    expect(likeness(a, b)).toBeGreaterThanOrEqual(0.9);
+  });
+
+  it.each<[string, Met, Met]>([
+    [
+      "another rule in the same file",
+      ["npx eslint src", "/w/src/dock.ts\n  3:7  error  'crane' is never reassigned  prefer-const"],
+      ["npx eslint src", "/w/src/dock.ts\n  3:7  error  'crane' is never used  no-unused-vars"],
+    ],
+    [
+      "the layout of another formatter",
+      ["npm run check", "[warn] src/dock.ts\n[warn] Code style issues found in the above file."],
+      ["npm run check", "src/dock.ts format ━━━━━\n  × Formatter would have printed the following content:"],
+    ],
+    [
+      "the same number of a compiler, about something else",
+      ["npx tsc", "src/dock.ts(3,1): error TS2304: Cannot find name 'crane'."],
+      ["npx tsc", "src/tide.ts(9,4): error TS2304: Cannot find name 'ebb'."],
+    ],
+  ])("is not %s", (_, a, b) => expect(likeness(a, b)).toBeLessThan(0.6));
+});
+
+test("layout is what a check is about only where it finds nothing else, because a tool puts only that right", () => {
+  const findings =
+    "src/dock.ts:4:9 lint/style/useConst ━━━━\n\nsrc/dock.ts format ━━━━\n  × Formatter would have printed:";
+  expect(read(["npx biome check .", findings]).about).toBe("biome lint/style/useConst");
+  const layout = findings.split("\n").slice(2).join("\n");
+  expect(read(["npx biome check .", layout]).about).toBe("biome format");
+});
+
+describe("a file that is not there", () => {
+  const missing = (path: string): Met => [`cat ${path}`, `cat: ${path}: No such file or directory`];
+
+  test("is known by its name, in whatever folder it was looked for and by whatever tool", () => {
+    expect(likeness(missing("docs/tide-table.md"), missing("/w/harbor/tide-table.md"))).toBe(0.9);
+    const read: Met = [null, "File does not exist. Did you mean docs?", ["/w/tide-table.md"]];
+    expect(likeness(missing("docs/tide-table.md"), read)).toBe(0.9);
+    const python: Met = [
+      "python3 tools/tide.py",
+      "python3: can't open file '/w/tools/tide.py': [Errno 2] No such file or directory",
+    ];
+    expect(likeness(python, ["wc tools/tide.py", "wc: tools/tide.py: No such file or directory"])).toBe(0.9);
+  });
+
+  test("is not a file of another name", () => {
+    expect(likeness(missing("docs/tide-table.md"), missing("docs/tide-tables.md"))).toBe(0);
+    expect(likeness(missing("docs/tide-table.md"), missing("docs/tide-table.mdx"))).toBe(0);
+  });
+});
+
+describe("an option that is refused", () => {
+  test("is one, however many dashes are told", () => {
+    const a: Met = ["tide send -P note.md", "error: unexpected argument '-P' found"];
+    const b: Met = ["tide send --note P -P x.md", "tide: unrecognized option 'P'"];
+    expect(likeness(a, b)).toBeGreaterThanOrEqual(0.6);
+  });
+
+  test("is not another option of the same program", () => {
+    const a: Met = ["tide send --fast", "error: unexpected argument '--fast' found"];
+    const b: Met = ["tide send --quick", "error: unexpected argument '--quick' found"];
+    expect(likeness(a, b)).toBe(0);
+  });
+
+  test("is read above the usage that follows it", () => {
+    const [a, b] = ["--fast", "--quick"].map((flag): Met => {
+      const usage = "usage: tide [--reuse]\n  --reuse  take the folder where it already exists";
+      return [`tide ${flag}`, `tide: error: unrecognized arguments: ${flag}\n${usage}`];
+    }) as [Met, Met];
+    expect(read(a).about).toBe("fast");
+    expect(likeness(a, b)).toBe(0);
+  });
+});
