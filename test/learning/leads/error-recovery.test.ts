@@ -121,7 +121,7 @@ describe("a recovered failure", () => {
         ran("git add app/[id]/page.tsx", "failed", "zsh: no matches found: app/[id]/page.tsx"),
         ran("git add 'app/[id]/page.tsx'", "ok"),
       ],
-      "Quote it: `'app/[id]/page.tsx'`.",
+      "In quotes it went through.",
     ],
     [
       "is found when a hook of the agent refuses a command",
