@@ -379,8 +379,7 @@ function isEmptyGlob({ error }: Recovery): boolean {
 function describeSolution(recovery: Recovery): string | null {
   const { remedy, failed, worked, workedRun, run } = recovery;
   if (worked === null || remedy === null) return null;
-  if (isEmptyGlob(recovery) && quotesGlob(recovery))
-    return "In quotes it went through.";
+  if (isEmptyGlob(recovery) && quotesGlob(recovery)) return "In quotes it went through.";
   // Why the shell stopped says what to do; another command that worked may have been about something else.
   if (findQuirk(recovery.error.about) !== null) return null;
   // A few commands in one: what comes before may be half of the remedy.
