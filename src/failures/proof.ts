@@ -1,5 +1,6 @@
 import type { JsonObject } from "../base/index.ts";
 import type { Remedy } from "../records/index.ts";
+import { wordSet } from "../text/index.ts";
 import { findQuirk } from "./call-error.ts";
 import { causeGroups } from "./error-line.ts";
 import type { Recovery } from "./recovery.ts";
@@ -128,12 +129,22 @@ function saysWhatHelped({ said, run, workedRun, stepRun, worked }: Recovery): bo
   const fresh =
     deciding === null ? [worked?.tool ?? ""] : [...deciding.head.split(" "), ...listFresh(run, deciding)];
   const known = new Set([run?.name ?? "", ...(run?.args ?? [])]);
-  const telling = fresh
-    .filter((word) => word.length > 1 && !known.has(word))
-    .map((word) => word.toLowerCase());
-  const words = said.map(({ text }) => text.slice(0, 600).toLowerCase()).join("\n");
-  return telling.some((word) => words.includes(word));
+  const telling = fresh.filter((word) => word.length > 1 && !known.has(word) && !everyday.has(word));
+  const words = new Set(
+    said.flatMap(({ text }) =>
+      text
+        .slice(0, 600)
+        .toLowerCase()
+        .split(/[^\w@./:-]+/),
+    ),
+  );
+  return telling.some((word) => words.has(word.toLowerCase().replace(/[.:]+$/, "")));
 }
+
+/** Words of calls that stand in any sentence. */
+const everyday = wordSet(
+  "run test tests use add get set show list check exec start make all and not the for --all",
+);
 
 /** Whether the agent spoke of a thing between the failure and the call that worked. */
 function mentions({ said }: Recovery, name: string | null): boolean {

@@ -382,12 +382,12 @@ function describeSolution(recovery: Recovery): string | null {
   if (isEmptyGlob(recovery) && quotesGlob(recovery)) return "In quotes it went through.";
   // Why the shell stopped says what to do; another command that worked may have been about something else.
   if (findQuirk(recovery.error.about) !== null) return null;
-  // A few commands in one: what comes before may be half of the remedy.
   if (recovery.error.cause === "missing-file" && remedy === "path")
     return `It is at \`${findPath(worked, recovery.error.about ?? "") ?? ""}\`.`;
   if (recovery.error.cause === "tool-misuse")
     return worked.command === null ? null : `What worked: \`${short(worked.command, 90)}\`.`;
   const whole = worked.command ?? "";
+  // A few commands in one: what comes before may be half of the remedy.
   const isChain = whole.length <= 90 && /&&/.test(whole.replace(/^cd \S+ && /, ""));
   const isScript = workedRun?.args.some((arg) => arg === "-c" || arg === "-e") === true;
   const told = asWritten(recovery) || isChain || isScript ? null : inPlace(recovery, workedRun);
@@ -409,7 +409,8 @@ function describeSolution(recovery: Recovery): string | null {
   if (dropped !== null) return `Leave out \`${short(dropped, 40)}\`; what works: ${call}.`;
   if (isRepaired(recovery)) return `\`${writeStep(recovery)}\` puts it right.`;
   if (remedy === "step") return `It works after \`${writeStep(recovery)}\`.`;
-  if (remedy === "none") return "The same call works when run again.";
+  // That it passed by itself is no cure.
+  if (remedy === "none") return null;
   if (remedy === "elevation") return "It works with elevated permissions, outside the sandbox.";
   if (remedy === "directory")
     return `It works in the right folder: \`${writeWithFolder(failed, worked, call.slice(1, -1))}\`.`;

@@ -179,7 +179,7 @@ async function writeText(path: string, text: string, { expecting, root }: Expect
     await sweepWork(folder);
     return inWorkFolder(folder, async (work) => {
       const staged = join(work, "new");
-      const mode = (await stat(real).catch(() => null))?.mode;
+      const mode = (await stat(real).catch(ifMissing(null)))?.mode;
       await writeNew(staged, text, mode === undefined ? undefined : mode & 0o7777);
       return changeIfExpected(real, expecting, async () => {
         await rename(staged, real);
@@ -192,7 +192,7 @@ async function writeText(path: string, text: string, { expecting, root }: Expect
 
 async function removeText(path: string, { expecting }: { readonly expecting: string }): Promise<Written> {
   return explainFailure(`change ${path}`, async () => {
-    const there = await lstat(path).catch(() => null);
+    const there = await lstat(path).catch(ifMissing(null));
     if (there?.isSymbolicLink()) return { written: false, because: "link", found: null };
     return changeIfExpected(path, expecting, async () => {
       await rm(path);
@@ -226,7 +226,7 @@ async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   let seen = { id: "", times: 0 };
   let lock = await open(path, "wx").catch(isTaken);
   for (; lock === null; lock = await open(path, "wx").catch(isTaken)) {
-    const found = await stat(path).catch(() => null);
+    const found = await stat(path).catch(ifMissing(null));
     const id = found ? `${found.ino} ${found.mtimeMs}` : "";
     seen = { id, times: id === seen.id ? seen.times + 1 : 0 };
     if (seen.times > 100) await rm(path, { force: true });
