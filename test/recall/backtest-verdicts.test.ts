@@ -112,6 +112,22 @@ describe("a lesson that is told at a failure", () => {
   });
 });
 
+describe("the verdict on an answer", () => {
+  test.each<[string, Step[], "useless" | "wrong"]>([
+    ["is useless where the call passed by itself", database(), "useless"],
+    ["is wrong where something else helped", database("systemctl start postgresql"), "wrong"],
+  ])("%s", async (_, met, verdict) => {
+    const { wrongs } = await replayed([database("docker compose up -d db"), met]);
+    expect(wrongs).toMatchObject([{ verdict }]);
+  });
+
+  test("is right where a later session proved it, though something else helped this time", async () => {
+    const docker = database("docker compose up -d db");
+    const { hits, wrongs } = await replayed([docker, database("brew services start postgresql"), docker]);
+    expect([hits.length, wrongs.length]).toEqual([2, 0]);
+  });
+});
+
 describe("opposite cures of one failure", () => {
   const unresolved = "npm error ERESOLVE unable to resolve dependency tree";
   const loosened: Step[] = [failed("npm install", unresolved), ran("npm install --legacy-peer-deps")];

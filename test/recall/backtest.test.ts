@@ -218,6 +218,13 @@ describe("a backtest", () => {
     ]);
   });
 
+  test("knows the very failure of a project however long ago it was overcome", async () => {
+    const steps = [asked("go on"), ...migrated];
+    expect(shownIn(await replayed([on(0, "first", steps), on(700, "later", steps)]))).toEqual([
+      "later failure hit",
+    ]);
+  });
+
   test("does not count a lesson that was shown for nothing as right later on", async () => {
     const steps = [asked("go on"), ...migrated];
     const result = await replayed([

@@ -566,3 +566,25 @@ describe("a recovered failure", () => {
     expect(found({ ...failing, sidechain: true }, works)).toEqual([]);
   });
 });
+
+test("a file that was looked for twice in vain is known to be nowhere; once is a slip", () => {
+  const misses = {
+    ...called("Read", { file_path: "/w/tide-table.md" }, "failed", "File does not exist."),
+    files: ["/w/tide-table.md"],
+  };
+  const goesOn = [ran("make charts", "ok"), ran("make docks", "ok"), ran("make piers", "ok")];
+  expect(found(misses, misses, ...goesOn)).toMatchObject([{ action: "go on without tide-table.md" }]);
+  expect(found(misses, ...goesOn)).toEqual([]);
+});
+
+test("after an edit an everyday word of the agent does not say what helped", () => {
+  const stuck = ran("quay lift", "failed", "error: the crane is stuck");
+  const other = (word: string) => [
+    stuck,
+    replied(`Let me ${word} the crane.`),
+    edited("/w/crane.ts"),
+    ran(`quay lift ${word}`, "ok"),
+  ];
+  expect(found(...other("check"))).toEqual([]);
+  expect(found(...other("grease"))).toHaveLength(1);
+});
