@@ -219,7 +219,8 @@ describe("a backtest", () => {
   });
 
   test("knows the very failure of a project however long ago it was overcome", async () => {
-    const steps = [asked("go on"), ...migrated];
+    const layout = "src/dock.ts format ━━━━\n  × Formatter would have printed the following content:";
+    const steps = [asked("go on"), failed("npx biome check .", layout), ran("npx biome check --write .")];
     expect(shownIn(await replayed([on(0, "first", steps), on(700, "later", steps)]))).toEqual([
       "later failure hit",
     ]);
