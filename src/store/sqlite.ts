@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { randomUUID } from "node:crypto";
 import {
   chmodSync,
   constants,
@@ -43,7 +44,7 @@ const scratchPragmas = ["journal_mode = memory", "synchronous = off", "locking_m
 
 /** Opens Knack's database, and makes it if there is none. */
 export async function openSqlite({ path, clock }: Options): Promise<Store> {
-  return openDatabase(path, clock, sharedPragmas);
+  return prepareDatabase(open(path), { path, clock, pragmas: sharedPragmas });
 }
 
 /**
@@ -51,12 +52,12 @@ export async function openSqlite({ path, clock }: Options): Promise<Store> {
  * name, so that a large history needs little memory.
  */
 export async function openScratch(clock: Clock): Promise<Store> {
-  const folder = mkdtempSync(join(tmpdir(), "knack-scratch-"));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  const store = openDatabase(join(folder, "scratch.db"), clock, scratchPragmas, remove);
-  // As soon as it is open; where a file in use cannot lose its name, it goes when it is closed.
+  const path = join(tmpdir(), `knack-scratch-${randomUUID()}.db`);
+  const remove = () => rmSync(path, { force: true });
+  const opened = open(path);
+  // Before anything is written to it; where a file in use cannot lose its name, it goes when it is closed.
   if (process.platform !== "win32") remove();
-  return store;
+  return prepareDatabase(opened, { path, clock, pragmas: scratchPragmas, onClose: remove });
 }
 
 /** The ledger of a database, read from a copy: even opening the file itself would leave traces beside it. */
@@ -86,7 +87,7 @@ export async function openCopy({ path, clock }: Options): Promise<Store> {
         copyFileSync(path + part, copy + part, constants.COPYFILE_FICLONE);
         chmodSync(copy + part, 0o600);
       }
-    return openDatabase(copy, clock, sharedPragmas, remove);
+    return prepareDatabase(open(copy), { path: copy, clock, pragmas: sharedPragmas, onClose: remove });
   } catch (error) {
     remove();
     if (!(error instanceof KnackError)) throw error;
@@ -95,8 +96,12 @@ export async function openCopy({ path, clock }: Options): Promise<Store> {
   }
 }
 
-function openDatabase(path: string, clock: Clock, pragmas: readonly string[], onClose?: () => void): Store {
-  const opened = open(path);
+interface Preparation extends Options {
+  readonly pragmas: readonly string[];
+  readonly onClose?: () => void;
+}
+
+function prepareDatabase(opened: Database.Database, { path, clock, pragmas, onClose }: Preparation): Store {
   const database = guardErrors(opened, path);
   try {
     if (path !== ":memory:" && fileSize(path) > 0) refuseDamaged(database, path);

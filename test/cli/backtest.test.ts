@@ -214,7 +214,7 @@ function openedBy(pid: number | undefined): number {
   try {
     const folder = `/proc/${pid}/fd`;
     const files = readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
-    return files.filter((file) => file.endsWith("scratch.db (deleted)")).length;
+    return files.filter((file) => /knack-scratch-.*\(deleted\)$/.test(file)).length;
   } catch {
     return 0;
   }
