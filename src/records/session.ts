@@ -230,6 +230,14 @@ export type EventKind = "prompt" | "reply" | "call" | "mark";
 
 export type Outcome = "ok" | "failed" | "masked" | "rejected" | "cancelled" | "unknown";
 
+/** Where a text came from, the most trusted first; of a text that is made of several, the last of theirs. */
+// biome-ignore format: a list of names reads better in rows
+export const provenances = [
+  "person", "agent", "program", "repository", "file", "web", "mcp", "import",
+] as const;
+
+export type Provenance = (typeof provenances)[number];
+
 /** One thing that happened in a session. A tool call and its result are one event. */
 export interface Event {
   /** `e17`: stable when the transcript grows. */
@@ -263,6 +271,8 @@ export interface Event {
   readonly origin: string | null;
   /** The skill, command or agent it is attributed to, if known; for a person's turn, what they invoked. */
   readonly skill?: string;
+  /** For a prompt that nobody typed: a program gave it. */
+  readonly given?: "program";
 }
 
 export interface Counts {
