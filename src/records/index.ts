@@ -41,6 +41,7 @@ export {
   type CallDifference,
   type CallUse,
   type Cause,
+  type Doubt,
   chooseArtifact,
   compareFindings,
   type Evidence,
