@@ -181,3 +181,7 @@ function resolvePath(path: string, folder: string | null): string {
   }
   return `/${parts.join("/")}`;
 }
+
+export function ownWords(text: string): string {
+  return text;
+}

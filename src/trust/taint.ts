@@ -1,5 +1,5 @@
-import { parseCommand, type Run } from "../failures/index.ts";
 import type { JsonObject } from "../base/index.ts";
+import { parseCommand, type Run } from "../failures/index.ts";
 import type { Doubt, Event, Finding, Provenance } from "../records/index.ts";
 import { baseName, wordSet } from "../text/index.ts";
 import { findDanger } from "./danger.ts";
@@ -12,24 +12,39 @@ import { leastTrusted, ownWords, readProvenance } from "./provenance.ts";
 export function findDoubt(finding: Finding, events: readonly Event[], root: string | null): Doubt | null {
   const place = new Map(events.map((event, at) => [event.ref, at]));
   const [failed, ...later] = finding.refs.flatMap((ref) => events[place.get(ref) ?? -1] ?? []);
-  const acts = later.filter(({ kind, outcome }) => kind === "call" && outcome !== "failed");
-  const commands = [...acts.flatMap(({ command }) => command ?? []), ...listQuotedCommands(finding)];
-  const danger = findDanger(commands, { root });
-  if (danger !== null)
-    return { kind: "dangerous", from: "agent", words: danger.words, danger: danger.kind };
+  // What got past the failure comes first, and may have met another one.
+  const acts = later.filter(({ kind, outcome }, at) => kind === "call" && (at === 0 || outcome !== "failed"));
+  const commands = acts.flatMap(({ command }) => command ?? []);
+  const danger = findDanger([...commands, ...listQuotes(finding)], { root });
+  if (danger !== null) return { kind: "dangerous", from: "agent", words: danger.words, danger: danger.kind };
   const end = Math.max(-1, ...acts.map(({ ref }) => place.get(ref) ?? -1));
   const before = events.slice(0, end < 0 ? events.length : end);
   const tried = new Set(listTellingWords(failed?.command ?? "", root).map(({ word }) => word));
-  for (const telling of commands.flatMap((command) => listTellingWords(command, root))) {
+  for (const telling of listTold(finding, commands, root)) {
     const from = tried.has(telling.word) ? null : traceWord(telling, before, { failed, root });
     if (from !== null) return { kind: "foreign", from, words: telling.word };
   }
   return null;
 }
 
-/** Commands that the words of a finding quote; that a step was told in words makes it no less a step. */
-function listQuotedCommands({ lesson, steps, excerpt: { failed } }: Finding): string[] {
-  const quoted = [...[lesson, ...steps].join("\n").matchAll(/`([^`\n]{2,300})`/g)].map(([, code = ""]) => code);
+/** The telling words of the calls that helped, as far as they are told; and those of what is quoted. */
+function listTold(finding: Finding, commands: readonly string[], root: string | null): TellingWord[] {
+  const { lesson, action, steps } = finding;
+  const told = [lesson, action, ...steps].join("\n");
+  const called = commands.flatMap((command) => listTellingWords(command, root));
+  // What is quoted may be no command at all: its first word tells nothing.
+  const quoted = listQuotes(finding).flatMap((quote) => listTellingWords(quote, root));
+  return [
+    ...called.filter(({ word }) => mentions(told, word)),
+    ...quoted.filter(({ kind }) => kind === "package" || kind === "host"),
+  ];
+}
+
+/** Commands that the words of a finding quote: a step that is told in words is a step too. */
+function listQuotes({ lesson, steps, excerpt: { failed } }: Finding): string[] {
+  const quoted = [...[lesson, ...steps].join("\n").matchAll(/`([^`\n]{2,300})`/g)].map(
+    ([, code = ""]) => code,
+  );
   return quoted.filter((code) => failed?.includes(code) !== true);
 }
 
@@ -43,7 +58,9 @@ interface TellingWord {
 function listTellingWords(command: string, root: string | null): TellingWord[] {
   return parseCommand(command).flatMap((run) => [
     ...findProgram(run, root),
-    ...findPackages(run).map((word) => ({ kind: "package" as const, word })),
+    ...findPackages(run)
+      .filter((word) => !everydayPrograms.has(word))
+      .map((word) => ({ kind: "package" as const, word })),
     ...[...run.env, ...run.args].flatMap(findHosts).map((word) => ({ kind: "host" as const, word })),
     ...findOptions(run).map((word) => ({ kind: "option" as const, word })),
   ]);
@@ -51,10 +68,11 @@ function listTellingWords(command: string, root: string | null): TellingWord[] {
 
 /** A program that not every machine has; the project's own scripts are no strangers to it. */
 function findProgram({ written, name, wrapper }: Run, root: string | null): TellingWord[] {
-  if (wrapper.some((word) => packageRunners.has(baseName(word)))) return [{ kind: "package", word: name }];
   const isPath = /[/\\]/.test(written);
+  if (!isPath && everydayPrograms.has(name)) return [];
+  if (wrapper.some((word) => packageRunners.has(baseName(word)))) return [{ kind: "package", word: name }];
   const isOwn = isPath && (!/^[/~\\]|^[a-z]:/i.test(written) || (root !== null && written.startsWith(root)));
-  return isOwn || (!isPath && everydayPrograms.has(name)) ? [] : [{ kind: "program", word: written }];
+  return isOwn ? [] : [{ kind: "program", word: written }];
 }
 
 const everydayPrograms = wordSet(
@@ -74,7 +92,8 @@ const packageRunners = wordSet("npx pnpx bunx uvx dlx");
 const installers = wordSet(
   "npm pnpm yarn bun deno pip pip3 pipx uv poetry pdm conda gem bundle go cargo brew apt apt-get dnf yum apk pacman composer dotnet rustup corepack",
 );
-const installVerbs = /^(?:i|install|add|get|require|reinstall|update|upgrade|dlx|exec|x|run|tool|global|-S|prepare|use)$/;
+const installVerbs =
+  /^(?:i|install|add|get|require|reinstall|update|upgrade|dlx|exec|x|run|tool|global|-S|prepare|use)$/;
 
 function findPackages({ name, args }: Run): string[] {
   const operands = args.filter((arg) => !arg.startsWith("-"));
@@ -97,7 +116,9 @@ function trimVersion(word: string): string {
 }
 
 function findHosts(word: string): string[] {
-  const urls = [...word.matchAll(/[a-z][a-z0-9+.-]*:\/\/(?:[^/@\s]*@)?([^/:\s"']+)/gi)].map(([, host = ""]) => host);
+  const urls = [...word.matchAll(/[a-z][a-z0-9+.-]*:\/\/(?:[^/@\s]*@)?([^/:\s"']+)/gi)].map(
+    ([, host = ""]) => host,
+  );
   const bare =
     /(?:^|@|=)((?:[\w-]+\.)+(?:com|org|net|io|co|dev|app|ai|xyz|info|cloud|me|ru|cn|example|invalid|test)|\d{1,3}(?:\.\d{1,3}){3})(?=[:/]|$)/i.exec(
       word,
@@ -133,7 +154,7 @@ function traceWord(
     if (source === "person" || (source === "agent" && from === null)) return null;
     // What the project declares is not new to it.
     if (source === "repository" && kind === "package" && declaresPackages(event)) return null;
-    const isNear = source === "program" || source === "repository" || event === failed;
+    const isNear = event === failed || source === "program" || source === "repository" || source === "file";
     if (source === "agent" || (isNear && kind === "option")) continue;
     from = from === null ? source : leastTrusted(from, source);
   }
@@ -142,7 +163,8 @@ function traceWord(
 
 /** Who says a word in an event: its author in what was typed or called, another in what came back. */
 function findMention(event: Event, word: string, root: string | null): Provenance | null {
-  if (event.kind === "call" && mentions(`${event.command ?? ""}\n${listTexts(event.input)}`, word)) return "agent";
+  if (event.kind === "call" && mentions(`${event.command ?? ""}\n${listTexts(event.input)}`, word))
+    return "agent";
   if (!mentions(event.text, word)) return null;
   const source = readProvenance(event, root);
   if (event.kind !== "prompt") return source;
