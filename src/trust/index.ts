@@ -1,4 +1,5 @@
 export { maskStart } from "./assignments.ts";
+export { type Danger, type DangerKind, findDanger } from "./danger.ts";
 export {
   cutToFit,
   type FenceFrame,
