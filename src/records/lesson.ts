@@ -231,10 +231,8 @@ export interface Doubt {
   readonly kind: "foreign" | "dangerous" | "branch";
   /** Where the words came from. */
   readonly from: Provenance;
-  /** The words, or the name of the branch. */
+  /** The words, what a dangerous step does, or the name of the branch. */
   readonly words: string;
-  /** For a dangerous step: what it does. */
-  readonly danger?: string;
 }
 
 /** A lesson with the events it rests on. */

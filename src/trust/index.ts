@@ -30,4 +30,5 @@ export {
   scan,
   scanSince,
 } from "./scan.ts";
+export { findDoubt } from "./taint.ts";
 export { createThreadRedactor } from "./thread.ts";

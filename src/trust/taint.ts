@@ -16,7 +16,7 @@ export function findDoubt(finding: Finding, events: readonly Event[], root: stri
   const acts = later.filter(({ kind, outcome }, at) => kind === "call" && (at === 0 || outcome !== "failed"));
   const commands = acts.flatMap(({ command }) => command ?? []);
   const danger = findDanger([...commands, ...listQuotes(finding)], { root });
-  if (danger !== null) return { kind: "dangerous", from: "agent", words: danger.words, danger: danger.kind };
+  if (danger !== null) return { kind: "dangerous", from: "agent", words: danger.words };
   const end = Math.max(-1, ...acts.map(({ ref }) => place.get(ref) ?? -1));
   const before = events.slice(0, end < 0 ? events.length : end);
   const tried = new Set(listTellingWords(failed?.command ?? "", root).map(({ word }) => word));
