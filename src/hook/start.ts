@@ -49,7 +49,7 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const news = lessons.filter(({ foundAt }) => last !== null && foundAt > last);
   const hasRoom = createBudget();
   const learned = news
-    .filter(({ fix, state }) => fix && state !== "live")
+    .filter(({ fix, told, state }) => fix && told && state !== "live")
     .slice(0, mostLessons)
     .map(({ brief }) => `- ${redact(brief)}`)
     .filter(hasRoom);
@@ -87,7 +87,7 @@ function tellHolding(
 ): string[] {
   const seen = openMarks(call.home, call.session);
   return lessons
-    .filter(({ active, fix, state }) => active && !fix && state !== "live")
+    .filter(({ told, fix, state }) => told && !fix && state !== "live")
     .slice(0, mostLessons)
     .map(({ lessonId, line }) => ({ lessonId, text: `- ${redact(line)}` }))
     .filter(({ text, lessonId }) => hasRoom(text) && seen.tells(lessonId))

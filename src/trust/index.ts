@@ -11,6 +11,7 @@ export {
   withoutHome,
 } from "./fence.ts";
 export { leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
+export { quoteError } from "./quote.ts";
 export { findSecrets, redact, redactNamed } from "./redact.ts";
 export {
   createRedactor,
