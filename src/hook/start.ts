@@ -66,7 +66,9 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const receipts = (known.get("receipts", project) ?? [])
     .filter(({ at }) => last !== null && at > last)
     .map(({ text }) => redact(text));
-  const offer = offerLessons(call, project, lessons);
+  // An agent that asks for Knack reads the words before the person does.
+  const mayOffer = call.asks === "agent" ? lessons.filter(({ told }) => told) : lessons;
+  const offer = offerLessons(call, project, mayOffer);
   const noticed = offer ?? (last === null ? greet(lessons) : describeNews(news, last, call.now));
   const receipt = [...(noticed === null ? [] : [noticed]), ...receipts].join("\n");
   const facts = said.length > 0 ? ["From Knack, facts of earlier sessions:", ...said] : [];
