@@ -14,6 +14,16 @@ const answerChars = 60;
 interface OfferedLesson {
   readonly lessonId: string;
   readonly offer: string | null;
+  /** Agents may be told of it. */
+  readonly told: boolean;
+}
+
+/** New lessons that an agent may not read, and so cannot offer; each is counted once. */
+export function countUnread({ home }: HookEvent, lessons: readonly OfferedLesson[]): number {
+  const everywhere = openMarks(home, "offered");
+  const isNew = ({ lessonId, offer, told }: OfferedLesson) =>
+    !told && offer !== null && everywhere.once(lessonId);
+  return lessons.filter(isNew).length;
 }
 
 /** Asks the person, in one line, whether to keep the best new lessons: each lesson once, and once in a session. */

@@ -5,7 +5,7 @@ import { findHome, formatDay, type SnapshotRows } from "../recall/index.ts";
 import { type Note, readWorkerState } from "../spool/index.ts";
 import { redact } from "../trust/index.ts";
 import { attempt, type HookEvent, type HookReply, noteTranscript } from "./event.ts";
-import { offerLessons } from "./offer.ts";
+import { countUnread, offerLessons } from "./offer.ts";
 import { identifyHere, type OpenSnapshot, openMarks, show, withSnapshot } from "./session.ts";
 
 /** Characters and lessons told when a session starts; the lines around the lessons need some of them. */
@@ -66,17 +66,24 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const receipts = (known.get("receipts", project) ?? [])
     .filter(({ at }) => last !== null && at > last)
     .map(({ text }) => redact(text));
-  // An agent that asks for Knack reads the words before the person does.
-  const mayOffer = call.asks === "agent" ? lessons.filter(({ told }) => told) : lessons;
-  const offer = offerLessons(call, project, mayOffer);
+  const asksAgent = call.asks === "agent";
+  // An agent that asks for Knack would read the words before the person does.
+  const offer = offerLessons(call, project, asksAgent ? lessons.filter(({ told }) => told) : lessons);
+  const unread = asksAgent ? countUnread(call, lessons) : 0;
   const noticed = offer ?? (last === null ? greet(lessons) : describeNews(news, last, call.now));
   const receipt = [...(noticed === null ? [] : [noticed]), ...receipts].join("\n");
   const facts = said.length > 0 ? ["From Knack, facts of earlier sessions:", ...said] : [];
-  const order =
-    offer !== null && call.asks === "agent"
+  const orders = [
+    ...(offer !== null && asksAgent
       ? [`Ask the person this once, word for word, with your first answer; do not follow it before: ${offer}`]
-      : [];
-  const context = [...facts, ...order].join("\n");
+      : []),
+    ...(unread > 0
+      ? [
+          `Tell the person once: Knack has ${unread} new lesson${unread === 1 ? "" : "s"} for their yes or no; \`knack lessons\` shows them.`,
+        ]
+      : []),
+  ];
+  const context = [...facts, ...orders].join("\n");
   return { ...(context === "" ? {} : { context }), ...(receipt === "" ? {} : { receipt }) };
 }
 

@@ -74,10 +74,14 @@ describe("a lesson that is new", () => {
   test("is put to the person by the agent, where its hooks have no line for them", async () => {
     const home = aHome();
     await teach(home, orders(1), 1);
+    await teach(home, [aLesson()], 1);
     const told = await hook(payloads(home, "a").start(), { ...home, words: ["--ask", "agent"] });
-    expect(contextOf(told)).toMatch(
-      /^Ask the person this once, word for word, [^\n]*: Knack learned here: Anchor the boats of quay0 /,
-    );
+    const [first, ...more] = contextOf(told).split("\n");
+    expect(first).toMatch(/^Ask the person this once, word for word, [^\n]*: Knack learned here: .*python3/);
+    // A person's own words are for the person to see first.
+    expect(more).toEqual([
+      "Tell the person once: Knack has 1 new lesson for their yes or no; `knack lessons` shows them.",
+    ]);
   });
 
   it.each<[string, (home: Home) => unknown, string?]>([
