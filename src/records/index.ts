@@ -93,6 +93,7 @@ export {
   getSessionId,
   getThreadId,
   identifyProject,
+  isPersons,
   noCounts,
   normaliseRemote,
   type Outcome,

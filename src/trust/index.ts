@@ -9,7 +9,7 @@ export {
   takeFitting,
   withoutHome,
 } from "./fence.ts";
-export { leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
+export { isNativeTool, leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
 export { findSecrets, redact, redactNamed } from "./redact.ts";
 export {
   createRedactor,

@@ -61,6 +61,11 @@ const nativeTool = new RegExp(
   "i",
 );
 
+/** Whether a tool is one that an agent brings along, and no server's. */
+export function isNativeTool(name: string): boolean {
+  return nativeTool.test(name) || webTool.test(name);
+}
+
 const pathArguments = [
   "file_path",
   "absolute_path",
