@@ -6,6 +6,7 @@ import {
   type Event,
   type Finding,
   getSessionId,
+  isPersons,
   type Lead,
   type LedgerEntry,
   type LessonId,
@@ -296,12 +297,12 @@ function compareStored(a: StoredFinding, b: StoredFinding): number {
 }
 
 /**
- * The events that may be learned from: without the prompts that another agent wrote, which are no person's words, and
- * without what an agent does for Knack.
+ * The events that may be learned from: without the prompts that a program or another agent wrote, which are no person's
+ * words, and without what an agent does for Knack.
  */
 export function selectOwnEvents({ subagent }: SessionView, events: readonly Event[]): Event[] {
   return events.filter((event) =>
-    event.kind === "prompt" ? !(subagent || event.sidechain) : !isOwnCall(event),
+    event.kind === "prompt" ? isPersons(event) && !subagent : !isOwnCall(event),
   );
 }
 

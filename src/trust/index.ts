@@ -9,6 +9,7 @@ export {
   takeFitting,
   withoutHome,
 } from "./fence.ts";
+export { ownWords } from "./own-words.ts";
 export { isNativeTool, leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
 export { findSecrets, redact, redactNamed } from "./redact.ts";
 export {
