@@ -23,6 +23,7 @@ import {
   type SessionFacts,
   type ThreadState,
 } from "../records/index.ts";
+import { dropPrivate } from "../trust/index.ts";
 
 // --- What a reader of a format is ---
 
@@ -318,8 +319,10 @@ export class SessionBuilder {
 
   prompt(position: RecordPosition, text: string): void {
     this.turn++;
+    const kept = dropPrivate(text);
+    if (kept === "" && text !== "") return;
     this.counts.prompts++;
-    this.add(position, "prompt", text);
+    this.add(position, "prompt", kept);
   }
 
   /** Adds what a person typed: a prompt, or a slash command with the words after it. */
@@ -343,7 +346,7 @@ export class SessionBuilder {
   }
 
   mark(position: RecordPosition, text: string, command: string | null = null): void {
-    this.add(position, "mark", text).command = command;
+    this.add(position, "mark", dropPrivate(text)).command = command;
   }
 
   /** Adds an instruction file that the agent was given, once, in marks that are short enough to be kept whole. */

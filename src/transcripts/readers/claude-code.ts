@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { asArray, asObject, asString, isObject, type JsonObject } from "../../base/index.ts";
 import { findShellComplaint, readExit, readOutcome } from "../../failures/index.ts";
+import { dropPrivate } from "../../trust/index.ts";
 import {
   type CallResult,
   exitResult,
@@ -157,7 +158,8 @@ class ClaudeReading extends LineReading<ClaudeRest> {
    */
   private takeQueue(record: JsonObject, line: number): void {
     const { queue } = this.rest;
-    const content = asString(record.content);
+    const said = asString(record.content);
+    const content = said && dropPrivate(said);
     if (record.operation === "enqueue" && content !== null)
       queue.push({ line, at: parseTime(record.timestamp), text: content });
     else if (record.operation === "popAll") this.rest.queue = [];
@@ -318,7 +320,7 @@ function isNotification(text: string): boolean {
 /** A person's text without the blocks that the client and its editor put before and after it. */
 function dropInjected(text: string): string {
   const tags = ["system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics"];
-  return tags.reduce((rest, tag) => dropBlocks(rest, tag).trim(), text.trim());
+  return tags.reduce((rest, tag) => dropBlocks(rest, tag).trim(), dropPrivate(text.trim()));
 }
 
 function dropBlocks(text: string, tag: string): string {

@@ -1,6 +1,7 @@
 import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
 import { readOutcome } from "../../failures/index.ts";
 import { eventChars, normaliseRemote } from "../../records/index.ts";
+import { dropPrivate } from "../../trust/index.ts";
 import {
   type CallResult,
   exitResult,
@@ -258,7 +259,7 @@ const injected =
 /** A person's words out of the desktop client's wrapper around them. */
 function extractRequest(text: string): string {
   const request = /^\s*# [\s\S]*?\n## My request for Codex:\s*\n([\s\S]*)$/.exec(text);
-  return (request?.[1] ?? text).trim();
+  return dropPrivate((request?.[1] ?? text).trim());
 }
 
 function readCodexCall(item: JsonObject, id: string | null): RecordedCall {
