@@ -11,7 +11,7 @@ export {
 } from "./fence.ts";
 export { ownWords } from "./own-words.ts";
 export { dropPrivate } from "./private.ts";
-export { isNativeTool, leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
+export { isFromOutside, isNativeTool, leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
 export { findSecrets, redact, redactNamed } from "./redact.ts";
 export {
   createRedactor,
