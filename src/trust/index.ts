@@ -1,4 +1,5 @@
 export { maskStart } from "./assignments.ts";
+export { findForeignBranches } from "./branch.ts";
 export {
   cutToFit,
   type FenceFrame,
