@@ -106,6 +106,7 @@ const allowed: Record<string, readonly string[]> = {
     "authoring",
     "base",
     "open.ts",
+    "recall",
     "records",
     "search",
     "settings",

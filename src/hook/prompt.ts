@@ -98,15 +98,14 @@ async function recallLessons(call: HookEvent, known: OpenSnapshot, text: string)
     const made = known.get("made", match.lesson.id);
     // The agent already sees what happened in this session, and reads rules that are live.
     if (match.from.every(({ run }) => run === call.session) || (made?.live && made.body === null)) return [];
-    // What is no cure is told after a yes, or where several sessions agree.
-    if (match.lesson.symptom === null && match.lesson.state.status === "pending") return [];
     const id = sharedLessonId(match.lesson);
     return {
       kind: "lesson" as const,
       id,
       name: match.lesson.name,
       source: null,
-      text: renderPromptFact(match, made?.body ?? null, call.now),
+      // A draft is named to agents, and handed over when they ask for it.
+      text: renderPromptFact(match, made?.live ? made.body : null, call.now),
       say: (text) => show(call, project, { type: "shown", lessonId: id, occasion: "prompt", text }),
     };
   });

@@ -49,7 +49,7 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const news = lessons.filter(({ foundAt }) => last !== null && foundAt > last);
   const hasRoom = createBudget();
   const learned = news
-    .filter(({ fix, state }) => fix && state !== "live")
+    .filter(({ fix, told, state }) => fix && told && state !== "live")
     .slice(0, mostLessons)
     .map(({ brief }) => `- ${redact(brief)}`)
     .filter(hasRoom);
@@ -66,7 +66,9 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const receipts = (known.get("receipts", project) ?? [])
     .filter(({ at }) => last !== null && at > last)
     .map(({ text }) => redact(text));
-  const offer = offerLessons(call, project, lessons);
+  // An agent that asks for Knack reads the words before the person does.
+  const mayOffer = call.asks === "agent" ? lessons.filter(({ told }) => told) : lessons;
+  const offer = offerLessons(call, project, mayOffer);
   const noticed = offer ?? (last === null ? greet(lessons) : describeNews(news, last, call.now));
   const receipt = [...(noticed === null ? [] : [noticed]), ...receipts].join("\n");
   const facts = said.length > 0 ? ["From Knack, facts of earlier sessions:", ...said] : [];
@@ -87,7 +89,7 @@ function tellHolding(
 ): string[] {
   const seen = openMarks(call.home, call.session);
   return lessons
-    .filter(({ active, fix, state }) => active && !fix && state !== "live")
+    .filter(({ told, fix, state }) => told && !fix && state !== "live")
     .slice(0, mostLessons)
     .map(({ lessonId, line }) => ({ lessonId, text: `- ${redact(line)}` }))
     .filter(({ text, lessonId }) => hasRoom(text) && seen.tells(lessonId))

@@ -665,7 +665,8 @@ async function foldLesson(
   const forbids = findForbidden(lesson);
   return {
     ...{ ...lesson, id, project, scope, state: foldEvidence(evidence) },
-    ...(best.finding.by === "judge" && { by: "judge" as const }),
+    // Words that were found when lessons were joined are a judge's too.
+    ...((best.finding.by === "judge" || words !== null) && { by: "judge" as const }),
     ...(forbids.length > 0 && { forbids }),
   };
 }

@@ -22,6 +22,7 @@ export {
 } from "./similarity.ts";
 export {
   applyDecay,
+  explainDoubt,
   explainHeldBack,
   isHeldBack,
   isSharedLesson,

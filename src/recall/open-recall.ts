@@ -46,10 +46,10 @@ export function openRecall(deps: RecallDeps) {
   const path = home.snapshot;
   return {
     /** Finds lessons for a failure or a text in this folder; `about` is what was recognised. */
-    recall: async (asked: Asked, cwd = process.cwd()) => {
+    recall: async (asked: Asked, cwd = process.cwd(), asker: "agent" | "person" = "person") => {
       const question = parseQuestion(asked);
       const { id: project } = await deps.projectAt(cwd);
-      const options = { project, home: findHome(cwd), unasked: false, now: clock.now() };
+      const options = { project, home: findHome(cwd), asker, now: clock.now() };
       return { about: describeQuestion(asked, question), matches: await recall(store, question, options) };
     },
     /** Measures the gain sessions would have had from their own lessons; stores nothing. */

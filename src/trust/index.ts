@@ -1,5 +1,6 @@
 export { maskStart } from "./assignments.ts";
 export { findForeignBranches } from "./branch.ts";
+export { type Danger, type DangerKind, findDanger } from "./danger.ts";
 export {
   cutToFit,
   type FenceFrame,
@@ -13,6 +14,7 @@ export {
 export { ownWords } from "./own-words.ts";
 export { dropPrivate } from "./private.ts";
 export { isFromOutside, isNativeTool, leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
+export { quoteError } from "./quote.ts";
 export { findSecrets, redact, redactNamed } from "./redact.ts";
 export {
   createRedactor,
@@ -32,4 +34,5 @@ export {
   scan,
   scanSince,
 } from "./scan.ts";
+export { findDoubt } from "./taint.ts";
 export { createThreadRedactor } from "./thread.ts";
