@@ -71,7 +71,7 @@ export async function openKnack(options: KnackOptions = {}) {
   const shared = {
     ...{ home, store, clock, redactor, dryRun },
     ...work,
-    ...createConsent(home),
+    ...createConsent(home, store),
     transcripts: new Transcripts({
       exclude: [home.folder],
       roots: async () => (await store.projects.list()).flatMap(({ root }) => root ?? []),

@@ -1,6 +1,6 @@
 import { recordEntries } from "../lessons/index.ts";
 import { type PackageFile, parseSkill, skillFile } from "../library/index.ts";
-import { type Event, type Item, type LedgerEntry, parseRef, shorten } from "../records/index.ts";
+import { type Event, type Item, isPersons, type LedgerEntry, parseRef, shorten } from "../records/index.ts";
 import { itemNamed } from "../search/index.ts";
 import { decodeUtf8 } from "../text/index.ts";
 import { readEventsByRef } from "../transcripts/index.ts";
@@ -208,8 +208,9 @@ function describeEvent(event: Event): string {
   return line.length <= lineChars ? line : `${line.slice(0, lineChars - 1)}…`;
 }
 
-function describeHead({ kind, tool, command, files, input, outcome, exitCode, text }: Event): string {
-  if (kind === "prompt") return `the person: ${text}`;
+function describeHead(event: Event): string {
+  const { kind, tool, command, files, input, outcome, exitCode, text } = event;
+  if (kind === "prompt") return `${isPersons(event) ? "the person" : "a program"}: ${text}`;
   if (kind === "reply") return `the agent: ${text}`;
   if (kind === "mark") return `mark: ${text}`;
   const what = command ?? (files.length > 0 ? files.join(" ") : input === null ? "" : JSON.stringify(input));

@@ -19,6 +19,7 @@ import {
   type HookReply,
   handSubagentToWorker,
   handToWorker,
+  isGivenByProgram,
   noteTranscript,
 } from "./event.ts";
 
@@ -153,6 +154,9 @@ function atSlash({ payload, program, cwd, env }: HookEvent): HookReply | null {
   const typed = /^\/knack:([a-z]+)(?:\s+([\s\S]*))?$/.exec(prompt);
   if (!typed) return null;
   const [, name = "", words = ""] = typed;
+  // What takes something back needs the person.
+  if (isGivenByProgram(env) && name !== "status" && name !== "learn")
+    return { context: `/knack:${name} is for a person; a program runs this session.` };
   // No shell, so that the user's words are passed unchanged.
   const args = [program, "slash", name, ...(words === "" ? [] : [words.trim()])];
   const options = { encoding: "utf8", timeout: 8_000, windowsHide: true, env } as const;

@@ -6,8 +6,8 @@ import { sharedLessonId } from "../lessons/index.ts";
 import { findHome, readQuestion, recallFromSnapshot, renderPromptFact } from "../recall/index.ts";
 import { describeProject, type FoundItem, find, readIndexFiles, renderFound } from "../search/index.ts";
 import { noteRequest, writeNote } from "../spool/index.ts";
-import { redact } from "../trust/index.ts";
-import { attempt, type HookEvent, type HookReply } from "./event.ts";
+import { dropPrivate, ownWords, redact } from "../trust/index.ts";
+import { attempt, type HookEvent, type HookReply, isGivenByProgram } from "./event.ts";
 import { takeAnswer } from "./offer.ts";
 import { holdBack, type OpenSnapshot, openMarks, show, withSnapshot } from "./session.ts";
 
@@ -21,17 +21,18 @@ const promptChars = 4_000;
 /** Takes an answer to an offer; else tells the agent the best few lessons and skills for what the user asks. */
 export async function atPrompt(call: HookEvent): Promise<HookReply | null> {
   openMarks(call.home, call.session).beginTurn(call.now);
-  const typed = asString(call.payload.prompt) ?? "";
+  const typed = dropPrivate(asString(call.payload.prompt) ?? "");
   const text = redact(extractUserText(typed));
   if (text === "") return null;
-  const answered = takeAnswer(call, text);
+  const isPersons = !isGivenByProgram(call.env);
+  const answered = isPersons ? takeAnswer(call, text) : null;
   if (answered !== null) return answered;
-  const request = readRequest(call, text);
+  const request = isPersons ? readRequest(call, text) : null;
   return withSnapshot(call, async (known) => {
     const lessons = await recallLessons(call, known, text);
     // A slash command is handled by the agent itself and is no unmatched prompt.
     const items = typed.startsWith("/") ? null : findItems(call, known, text);
-    if (lessons.length === 0 && items?.length === 0) recordUnmatchedPrompt(call, known, text);
+    if (isPersons && lessons.length === 0 && items?.length === 0) recordUnmatchedPrompt(call, known, text);
     const told = tell(call, known, [...lessons, ...(items ?? [])]);
     const said = [...(request === null ? [] : [requests[request]]), ...told.map((one) => one.said)];
     if (said.length === 0) return null;
@@ -57,7 +58,8 @@ const asksForSkill = /\b(?:make|create|write|save|turn|keep|learn)\b[^.?!\n]{0,6
 
 /** What the person asks to have remembered, which is noted: a lesson with these words needs no other yes. */
 function readRequest({ home, session }: HookEvent, text: string): keyof typeof requests | null {
-  const request = asksForSkill.test(text) ? "skill" : asksToRemember(text) ? "lesson" : null;
+  const own = ownWords(text);
+  const request = asksForSkill.test(own) ? "skill" : asksToRemember(own) ? "lesson" : null;
   if (request === "lesson") noteRequest(home, session, text);
   return request;
 }

@@ -94,6 +94,7 @@ export {
   getSessionId,
   getThreadId,
   identifyProject,
+  isPersons,
   noCounts,
   normaliseRemote,
   type Outcome,

@@ -74,6 +74,8 @@ const projectSettings = {
 /** Everything that a person may set. Only a person decides what leaves the machine, and what is spent. */
 const allSettings = {
   ...projectSettings,
+  /** Whether sessions that used the web or MCP servers are learned from. */
+  "learn.web": setting(true, z.boolean(), `${onOrOff} (sessions that used the web or MCP servers)`),
   /** Whether an agent may be asked, once a session, to write a lesson down while it has the context. */
   foreground: setting("off", z.enum(["off", "ask"]), "off, or ask (the agent, once a session)"),
   /** The share of sessions from which a match is withheld, to measure its effect. */

@@ -1,4 +1,5 @@
 export { maskStart } from "./assignments.ts";
+export { findForeignBranches } from "./branch.ts";
 export { type Danger, type DangerKind, findDanger } from "./danger.ts";
 export {
   cutToFit,
@@ -10,7 +11,9 @@ export {
   takeFitting,
   withoutHome,
 } from "./fence.ts";
-export { leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
+export { ownWords } from "./own-words.ts";
+export { dropPrivate } from "./private.ts";
+export { isFromOutside, isNativeTool, leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
 export { quoteError } from "./quote.ts";
 export { findSecrets, redact, redactNamed } from "./redact.ts";
 export {
