@@ -130,8 +130,7 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
   ]),
   ...each("registry", [
     new RegExp(
-      `(?:--(?:registry|index-url|extra-index-url|default-index|index|pypi-url|repository-url|find-links)|\\s-i|\\s--source|\\s--add-source)[ =]+${elsewhere}(?:https?:|file:|git[+@])`,
-      "i",
+      `(?:--(?:registry|index-url|extra-index-url|default-index|index|pypi-url|repository-url|find-links)|\\b(?:pip3?|uv)\\b[^\\n;|&]{0,200}\\s-i|\\b(?:gem|dotnet|nuget|choco|winget)\\b[^\\n;|&]{0,200}\\s--(?:add-)?source)[ =]+${elsewhere}(?:https?:|file:|git[+@])`,
     ),
     new RegExp(
       `\\b(?:(?:NPM_CONFIG|npm_config|YARN|BUN_CONFIG|COREPACK_NPM)_(?:NPM_)?REGISTRY(?:_SERVER)?|(?:PIP|UV)_(?:EXTRA_|DEFAULT_)?INDEX(?:_URL)?|PIP_FIND_LINKS|GOPROXY|RUSTUP_DIST_SERVER|RUSTUP_UPDATE_ROOT|CARGO_REGISTRIES_\\w+|HOMEBREW_(?:BOTTLE_DOMAIN|API_DOMAIN|BREW_GIT_REMOTE)|ELECTRON_MIRROR|PUPPETEER_DOWNLOAD_BASE_URL|PLAYWRIGHT_DOWNLOAD_HOST|CONDA_CHANNELS)=${elsewhere}(?!(?:off|direct)\\b)\\S`,
@@ -153,13 +152,13 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
     /\bsetcap\s|\bsetfacl\s[^\n;|&]{0,60}(?:o|other|u:\w+):\S*w|\bsetenforce\s+0|\bcsrutil\s+(?:disable|authenticated-root)|\bspctl\s+--(?:master|global)-disable|\bufw\s+disable|\biptables\s+-F\b|\bnetsh\s+advfirewall\s+set\s+\w+\s+state\s+off|\bSet-MpPreference\b|\baa-(?:disable|teardown)\b|\bnvram\s+boot-args/i,
     /\bSet-ExecutionPolicy\s[^\n;|]{0,30}(?:Bypass|Unrestricted)|\bicacls\b[^\n;|]{0,120}(?:Everyone|Users|S-1-1-0)\S*:\S*[FM]/i,
     /\baws\s+(?:iam\s+(?:attach|put)-\w+-policy|iam\s+(?:create-access-key|add-user-to-group|update-assume-role-policy|create-policy-version)|s3api\s+put-(?:bucket-(?:policy|acl)|public-access-block)|lambda\s+add-permission|organizations)\b|\bgcloud\b[^\n;|&]{0,120}add-iam-policy-binding|\bgsutil\s+iam\s+ch\s+allUsers|\baz\s+role\s+assignment\s+create|\bkubectl\s+create\s+(?:cluster)?rolebinding|\bgh\s+api\b[^\n;|&]{0,120}(?:collaborators|\/hooks\b|\/keys\b)|\bGRANT\s+(?:ALL|SUPER|DBA)\b|\bALTER\s+(?:USER|ROLE)\s+\S+\s+(?:WITH\s+)?SUPERUSER/i,
-    /\bsafe\.directory\s+\*|\bgh\s+repo\s+edit\b[^\n;|&]{0,80}--visibility[ =]public|--allow-unauthenticated\b(?=[^\n]*\b)(?<=gcloud[^\n]{0,200})/,
+    /\bsafe\.directory\s+\*|\bgh\s+repo\s+edit\b[^\n;|&]{0,80}--visibility[ =]public/,
   ]),
   ...each("verification", [
-    /--(?:no-check-certificate|insecure(?:-skip-tls-verify|-ignore-tlog|-registry|-policy)?|no-verify-ssl|no-ssl-verify|skip-tls-verify|trusted-host|no-gpg-checks?|nogpgcheck|no-gpg-verify|allow-unauthenticated|allow-insecure-repositories|allow-downgrades|ignore-signatures?|skip-signature\S*|no-signature\S*|skip-verify|skip-verification|no-verify-signatures|disable-content-trust|tlsAllowInvalid\w+|no-check-sigs?|ignore-certificate-errors|disable-web-security|no-quarantine|skipcacheck|skippublisherchk|ignore-checksums?|no-checksum|skip-checksums?|accept-invalid-certs|force-yes|no-keyring)(?![\w-])/i,
+    /--(?:no-check-certificate|insecure(?:-skip-tls-verify|-ignore-tlog|-registry|-policy)?|no-verify-ssl|no-ssl-verify|skip-tls-verify|trusted-host|no-gpg-checks?|nogpgcheck|no-gpg-verify|allow-insecure-repositories|allow-downgrades|ignore-signatures?|skip-signature\S*|no-signature\S*|skip-verify|skip-verification|no-verify-signatures|disable-content-trust|tlsAllowInvalid\w+|no-check-sigs?|ignore-certificate-errors|disable-web-security|no-quarantine|skipcacheck|skippublisherchk|ignore-checksums?|no-checksum|skip-checksums?|accept-invalid-certs|force-yes|no-keyring)(?![\w-])/i,
     /\bgit\b[^\n;|&]{0,200}\s--no-verify\b|--no-verify\b|\bgit\s+(?:-\S+\s+(?:\S+\s+)?)?commit\s(?:[^\n;|&]{0,60}\s)?-(?!-)(?:[a-z]*n[a-z]*)(?=\s|$)|--no-gpg-sign\b|\b(?:commit|tag)\.gpgsign[ =]+false/i,
     /\b(?:NODE_TLS_REJECT_UNAUTHORIZED|PYTHONHTTPSVERIFY|DOCKER_CONTENT_TRUST|HUSKY|SSL_VERIFY|VERIFY_SSL|NPM_CONFIG_STRICT_SSL|npm_config_strict_ssl)\s*=\s*(?:0|false|no)\b|\b(?:GIT_SSL_NO_VERIFY|HUSKY_SKIP_HOOKS|SKIP_VERIFY|SKIP_PREFLIGHT_CHECK|GONOSUMDB|GONOSUMCHECK|GOINSECURE|GONOSUM|AWS_NO_VERIFY_SSL|CURL_INSECURE)\s*=\s*(?!0|false)\S|\bGOSUMDB\s*=\s*off|\bGOFLAGS\s*=\s*\S*-insecure|\bSKIP=\S+\s+git\b/i,
-    /\b(?:http\.)?sslVerify[ =]+(?:false|0)|\bstrict-ssl[ =]+(?:false|0)|\bssl_verify[ =:]+(?:false|0|no)|StrictHostKeyChecking[ =]+(?:no|off|accept-new)|UserKnownHostsFile[ =]+\/dev\/null|\[\s*trusted\s*=\s*yes|\bgpgcheck\s*=\s*0|\bsslmode=disable/i,
+    /\b(?:http\.)?sslVerify[ =]+(?:false|0)|\bstrict-ssl[ =]+(?:false|0)|\bssl_verify[ =:]+(?:false|0|no)|StrictHostKeyChecking[ =]+(?:no|off|accept-new)|UserKnownHostsFile[ =]+\/dev\/null|\bapt(?:-get|itude)?\b[^\n;|&]{0,200}--allow-unauthenticated|\[\s*trusted\s*=\s*yes|\bgpgcheck\s*=\s*0|\bsslmode=disable/i,
     /\bverify\s*=\s*False\b|\brejectUnauthorized\s*:\s*false|_create_unverified_context|\bInsecureSkipVerify\s*:\s*true|\bCERT_NONE\b|\bcheck_hostname\s*=\s*False|\bServerCertificateValidationCallback\b|\bcheckServerIdentity\b/,
     /\bxattr\s+-\w*[dc]\w*\s[^\n;|&]{0,80}(?:com\.apple\.quarantine|-cr)|\bxattr\s+-cr?\s|\bUnblock-File\b/i,
   ]),
@@ -189,7 +188,7 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
     /\bchmod\s[^\n;|&]{0,60}\.git\/hooks\/|\bopen\([^)\n]{0,80}\.git\/hooks\/[^)\n]{0,40},\s?w|writeFile(?:Sync)?\([^\n]{0,60}\.git\/hooks\//i,
   ]),
   ...each("persistence", [
-    /\bcrontab\s+(?!-l\b(?!\s*[;)]?[^\n]{0,200}\|\s*crontab))\S|\|\s*crontab\b|\/etc\/cron[\w.]*|\/var\/spool\/cron|@reboot\b|\bat\s+(?:now|midnight|noon|teatime|\d{1,2}:\d\d)\b/i,
+    /\bcrontab\s+(?!-l\b(?!\s*[;)]?[^\n]{0,200}\|\s*crontab))\S|\|\s*crontab\b|\/etc\/cron[\w.]*|\/var\/spool\/cron|@reboot\b|(?:^|[;&|]\s*)at\s+(?:now|midnight|noon|teatime|\d{1,2}:\d\d)\b/i,
     /\bsystemctl\s[^\n;|&]{0,60}\b(?:enable|link|preset)\b|\/(?:etc|lib|usr\/lib)\/systemd\/(?:system|user)\/|systemd\/user\/|\bloginctl\s+enable-linger|\bsystemd-run\b[^\n]{0,60}--on-|\bupdate-rc\.d\b|\/etc\/(?:rc\.local|init\.d)|\bchkconfig\s+\S+\s+on\b|\brc-update\s+add\b/i,
     /\blaunchctl\s+(?:load|bootstrap|submit|enable|start)\b|Launch(?:Agents|Daemons)\/|\bosascript\b[^\n]{0,120}login item|\.config\/autostart\b|\bpm2\s+startup\b/i,
     /\bschtasks\b[^\n]{0,60}\/create|\b(?:New|Register)-ScheduledTask\b|CurrentVersion\\+Run(?:Once)?\b|\\Startup\\|\bsc(?:\.exe)?\s+create\b|\bNew-Service\b|\bwmic\b[^\n]{0,60}startup/i,
@@ -224,7 +223,7 @@ function classify(run: Run, root: string | null): DangerKind[] {
 }
 
 const packageRunners = wordSet(
-  "npx bunx pnpx npm pnpm yarn bun pip pip3 pipx uv uvx python python3 poetry pdm cargo gem go conda easy_install cpanm luarocks composer brew code claude",
+  "npx bunx pnpx npm pnpm yarn bun pip pip3 pipx uv uvx python python3 poetry pdm cargo gem go conda easy_install cpanm luarocks composer brew",
 );
 
 /** A package from an address or a repository is code nobody has published: `npx github:a/b`, `pip install git+https://…`. */
@@ -236,7 +235,14 @@ function installsFromElsewhere({ name, args }: Run): boolean {
   if (!isPlain && !verbs.some((word) => installVerbs.has(word))) return false;
   const isIndex = (at: number) =>
     /^(?:-i|-f|-r|-c|--(?:\w+-)*(?:index(?:-url)?|registry|links|source))$/.test(args[at - 1] ?? "");
+  // `npx tool https://…` gives an address to a tool.
+  if (isPlain) return foreignSource.test(findPackage(args));
   return args.some((arg, at) => !isIndex(at) && foreignSource.test(arg));
+}
+
+function findPackage(args: readonly string[]): string {
+  const at = args.findIndex((arg) => /^(?:-p|--package|--from|--with)$/.test(arg));
+  return (at < 0 ? args.find((arg) => !/^-(?!-from=)/.test(arg)) : args[at + 1]) ?? "";
 }
 
 const installVerbs = wordSet("install i add run exec x dlx tool get ci require -m create");
@@ -366,7 +372,8 @@ class Downloads {
   }
 
   private isKnown(path: string): boolean {
-    return path.split("/").some((part) => part !== "" && this.names.has(part));
+    const parts = path.replace(/^(?:\.|~|\$\w+|\/tmp|\/usr\/local\/bin|\/opt)\//, "").split("/");
+    return this.names.has(parts[0] ?? "") || this.names.has(parts.at(-1) ?? "");
   }
 
   /** What comes out of a downloaded archive is downloaded too. */

@@ -42,7 +42,7 @@ const encodings: readonly Encoding[] = [
     decode: decodeBase32,
   },
   { form: /(?<![A-Za-z0-9])(?:[0-9a-fA-F]{2}[ :]?){12,}(?![A-Za-z0-9])/g, decode: decodeHex },
-  { form: /(?:\\x[0-9a-fA-F]{2}\W{0,3}){4,}/g, decode: (run) => decodeHex(run.replace(/\\x|\W/g, "")) },
+  { form: /(?:\\x[0-9a-fA-F]{2}[^\w\\]{0,3}){4,}/g, decode: (run) => decodeHex(run.replace(/\\x|\W/g, "")) },
   {
     form: /(?:\\u\{?[0-9a-fA-F]{2,5}\}?){4,}/g,
     decode: (run) =>
@@ -129,7 +129,7 @@ const shifted =
   /\b(?:phey|uggcf?|vtaber|onfu|frperg|vafgehpgvbaf?|cerivbhf|perqragvnyf?|rkrphgr|hcybnq|jtrg)\b|uggcf?:\/\//i;
 const backwards =
   /\b(?:lruc|erongi|snoitcurtsni|suoiverp|tegw|daolpu|etucexe|slaitnederc|terces)\b|\/\/:s?ptth|hsab\s?\|/i;
-const spaced = /(?:\b[a-z][ ._-]){7,}[a-z]\b/i;
+const spaced = /(?:\b[a-z][ ._-]){4,}[a-z]\b/i;
 
 function rotate(line: string): string {
   return line.replace(/[a-z]/gi, (letter) => {
@@ -140,7 +140,7 @@ function rotate(line: string): string {
 
 /** `i g n o r e  a l l` is read as `ignore all`. */
 function joinLetters(line: string): string {
-  return line.replace(/(?:\b[a-z][ ._-]){3,}[a-z]\b/gi, (run) =>
+  return line.replace(/(?:\b[a-z][ ._-]){2,}[a-z]\b/gi, (run) =>
     run.replace(/([a-z])[ ._-](?=[a-z]\b)/gi, "$1"),
   );
 }

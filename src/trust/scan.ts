@@ -122,8 +122,8 @@ function findAll(text: string, sought: readonly ScanPattern[]): ScanMatch[] {
     other === plain ? [] : within(other, findPatterns(sought.filter(isMeant), other));
   const mended = joinPieces(plain);
   return [
-    ...reportSecrets(findSecrets(text)),
-    ...within(mended, reportSecrets(knownTokens(mended, longRuns(mended)))),
+    ...reportSecrets(text, findSecrets(text)),
+    ...within(mended, reportSecrets(mended, knownTokens(mended, longRuns(mended)))),
     ...findHidden(text),
     ...within(plain, [
       ...findPatterns(sought, plain),
@@ -281,7 +281,12 @@ const notTo =
 
 const orNot = /^(?:しない|せず|してはいけ|してはなら)/;
 
-function reportSecrets(spans: readonly Span[]): ScanMatch[] {
+/** `password123` and `sk-xxx` are examples. */
+const placeholder =
+  /^(?!.{41})(?:.*(?:x{3,}|\.{3}|example|sample|dummy|change_?-?me|placeholder|your|test|demo|fake|my[-_]|passw(?:or|0r)d|secret|postgres|admin|root|abc|123|latest).*|[a-z_-]{1,20})$/i;
+
+function reportSecrets(text: string, all: readonly Span[]): ScanMatch[] {
+  const spans = all.filter(({ start, end }) => !placeholder.test(text.slice(start, end)));
   const report = (kind: string) => `It contains a secret (${kind}).`;
   return spans.map(({ start: at, end, kind }) => ({
     at,
@@ -325,8 +330,15 @@ function findComments(text: string): ScanMatch[] {
     const said = [inside, ...readPlainly(inside)];
     const isSaid = (words: RegExp) => said.some((one) => words.test(one));
     const isOrder = isSaid(speaksToAgents);
-    if (isOrder || inside.length > 200 || isSaid(/\b(?:when|if|before|after) you\b/i))
-      found.push({ at, end, code: "hidden-comment", severity: isOrder ? "block" : "warn", message });
+    const isAddress = isSaid(/\b(?:you|your|agents?|claude|codex|models?|the user)\b/i);
+    if (isOrder || isAddress || inside.length > 200)
+      found.push({
+        at,
+        end,
+        code: "hidden-comment",
+        severity: isOrder ? "block" : isAddress ? "warn" : "note",
+        message,
+      });
     at = text.indexOf("<!--", end);
   }
   return found;
@@ -546,8 +558,9 @@ function findDeeds(plain: string, isProse: boolean): ScanMatch[] {
   const views = [plain, ...readPlainly(plain)];
   const lines = views.map(lineFinder);
   const starts = lineStarts(plain);
+  const seen = new Set<string>();
   const spoken = views.flatMap((view, n) =>
-    findSpeech(view).map((one) => {
+    findSpeech(view, plain, seen).map((one) => {
       const at = starts[(lines[n]?.(one.at) ?? 1) - 1] ?? 0;
       return { ...one, at, end: at };
     }),
@@ -567,9 +580,9 @@ function listCode(text: string, isProse: boolean): CodePiece[] {
   if (!isProse) return [{ at: 0, text }];
   const blocks = [...text.matchAll(fenced)].map(({ 0: all, index }) => ({ at: index, text: all }));
   const outside = text.replace(fenced, (all) => all.replace(/[^\n]/g, " "));
-  const spans = [...outside.matchAll(/^[^\n]*`[^`\n]+`[^\n]*$/gm)].map(({ 0: line, index }) => ({
+  const spans = [...outside.matchAll(/`([^`\n]{8,})`/g)].map(({ 1: span = "", index }) => ({
     at: index,
-    text: line,
+    text: span,
   }));
   return [...blocks, ...spans];
 }
@@ -601,7 +614,7 @@ function findDangers(text: string, isProse: boolean): ScanMatch[] {
 }
 
 const against =
-  /\b(?:never|do not|don'?t|avoid|must not|should not|forbidden|prohibited|refuse|reject|block(?:s|ed)?|deny|denied|dangerous|destructive|detect\w*|flag(?:s|ged)?|red flags?|anti-?pattern|instead of|rather than|bad|wrong|unsafe|insecure:|vulnerab\w+|malicious|attack\w*|禁止|不要|切勿)\b|[❌🚫✗⛔]|禁止|不要|切勿|しない|금지/iu;
+  /\b(?:never|do not|don'?t|avoid|must not|should not|forbidden|prohibited|refuse|reject|block(?:s|ed)?|deny|denied|dangerous|destructive|detect\w*|flag(?:s|ged)?|red flags?|anti-?pattern|instead of|rather than|bad|wrong|unsafe|insecure:|vulnerab\w+|malicious|attack\w*|nunca|jamais|niemals|prohibid\w*|verboten|interdit|sin|ohne|sans|sem)\b|[❌🚫✗⛔]|禁止|不要|切勿|しない|금지/iu;
 
 /** The code of a line of prose; a line without any may be a command that nobody marked. */
 function listSpans(line: string): string {

@@ -2,13 +2,24 @@
 
 import type { ConcernCode, ScanMatch } from "./concern.ts";
 
-/** Lists the suspicious sentences of a text without markup; positions are the text's. */
-export function findSpeech(text: string): ScanMatch[] {
-  const sentences = splitSentences(text);
+/**
+ * Lists the suspicious sentences of a text without markup. `source` has the same lines with their markup, which tells
+ * where a line goes on and where another item begins; sentences in `seen` were judged before.
+ */
+export function findSpeech(text: string, source = text, seen = new Set<string>()): ScanMatch[] {
+  const sentences = splitSentences(text, source);
   return sentences.flatMap((one, n) => {
-    const wide = joinNext(text, sentences, n);
-    return rules.flatMap((rule) => (applies(rule, rule.isWide ? wide : one.text) ? [report(rule, one)] : []));
+    if (seen.has(one.text)) return [];
+    seen.add(one.text);
+    const near = readBoth(one.text);
+    const wide = readBoth(joinNext(text, sentences, n));
+    return rules.flatMap((rule) => (applies(rule, rule.isWide ? wide : near) ? [report(rule, one)] : []));
   });
+}
+
+/** A sentence, and what is left of it without what it says not to do. */
+function readBoth(said: string) {
+  return { said, done: said.replace(refused, " ") };
 }
 
 interface Sentence {
@@ -21,17 +32,26 @@ function report({ code, severity, message }: SpeechRule, { at, end }: Sentence):
   return { at, end, code, severity, message };
 }
 
-/** Splits at the end of sentences and paragraphs; a line that only wraps goes on. */
-function splitSentences(text: string): Sentence[] {
-  const unwrapped = text.replace(/\r?\n(?!\s{0,20}(?:\r?\n|[-*+•#>|]|\d{1,3}[.)]\s))/g, (end) =>
-    " ".repeat(end.length),
-  );
+/** Splits at the end of sentences, paragraphs and items; a line that only wraps goes on. */
+function splitSentences(text: string, source: string): Sentence[] {
+  const lines = source.split("\n");
+  let n = 0;
+  const unwrapped = text.replaceAll("\n", () => (startsAnew(lines[n++] ?? "", lines[n] ?? "") ? "\n" : " "));
   const found: Sentence[] = [];
   for (const { 0: part, index } of unwrapped.matchAll(/(?:[^\n.!?。！？;；]|[.!?;](?!\s|$)){1,800}/g)) {
     const at = index + part.length - part.trimStart().length;
     if (part.trim().length > 5) found.push({ at, end: index + part.length, text: part.trim() });
   }
   return found;
+}
+
+/** Whether a line begins something new. A comment or quotation may go on over several marked lines. */
+function startsAnew(before: string, line: string): boolean {
+  if (before.trim() === "" || /^\s*(?:$|[-*+•|]|\d{1,3}[.)]\s|`{3}|~{3}|---)/.test(line)) return true;
+  const mark = /^\s*(?:[#>]|\/\/)/;
+  if (mark.test(line) || mark.test(before))
+    return mark.exec(line)?.[0].trim() !== mark.exec(before)?.[0].trim();
+  return /^\s*(?:\||[-*+•]\s.{0,30}$|`{3}|~{3})|[:{}();,]\s*$/.test(before);
 }
 
 /** A sentence with the two after it: what one names, the next may send away. */
@@ -54,9 +74,9 @@ interface SpeechRule {
   readonly isDone?: true;
 }
 
-function applies({ all, not, isDone }: SpeechRule, sentence: string): boolean {
-  const said = isDone ? sentence.replace(refused, " ") : sentence;
-  return all.every((part) => part.test(said)) && !not?.test(said);
+function applies({ all, not, isDone }: SpeechRule, sentence: ReturnType<typeof readBoth>): boolean {
+  const words = isDone ? sentence.done : sentence.said;
+  return all.every((part) => part.test(words)) && !not?.test(words);
 }
 
 const refused =
@@ -65,13 +85,13 @@ const refused =
 // --- Words for things ---
 
 const someone = String.raw`(?:the |an? |any |your |our )?(?:end[- ])?(?:users?|humans?|person|people|developers?|operators?|reviewers?|owners?|customers?|clients?|maintainers?|team|anyone|anybody|them|him|her)\b`;
-const privateThings = String.raw`(?:\.ssh\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\b|\.gnupg\b|\.netrc\b|\.npmrc\b|\.kube\b|\.docker/config|(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\.git-credentials|/etc/(?:passwd|shadow)|\bprivate keys?\b|\bssh[ -]keys?\b|\benv(?:ironment)?[ -]?(?:variables?|vars?|dump|values?)\b|\b(?:process\.env|os\.environ|printenv)\b|\bcredentials?\b|\bkeychain\b|\bwallets?\b|\bseed phrases?\b|\bmnemonics?\b|\b(?:browser|session) cookies?\b|\bcookie (?:jar|store)\b|\b(?:shell|bash|zsh|command|terminal) history\b|_history\b|\bbrowser (?:profile|history|data)\b|\bclipboard\b|\bsaved passwords?\b)`;
+const privateThings = String.raw`(?:\.ssh\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\b|\.gnupg\b|\.netrc\b|\.npmrc\b|\.kube\b|\.docker/config|(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\.git-credentials|/etc/(?:passwd|shadow)|\bprivate keys?\b|\bssh[ -]keys?\b|\benv(?:ironment)?[ -]?(?:variables?|vars?|dump|values?)\b|\bcredentials?\b|\bkeychain\b|\bwallets?\b|\bseed phrases?\b|\bmnemonics?\b|\b(?:browser|session) cookies?\b|\bcookie (?:jar|store)\b|\b(?:shell|bash|zsh|command|terminal) history\b|_history\b|\bbrowser (?:profile|history|data)\b|\bclipboard\b|\bsaved passwords?\b)`;
 const softThings = String.raw`(?:${privateThings}|\bapi[ _-]?keys?\b|\b(?:access|auth|bearer|session|refresh|oauth|github|personal access|secret) tokens?\b|\btokens\b|\bsecrets?\b|\bpasswords?\b|\b(?:conversation|chat|session|prompt)s?(?:'s)? (?:history|log|logs|transcript|content|contents|text|context|summary)\b|\btranscripts?\b|\b(?:whole|entire|full|complete|recent) (?:conversation|chat|repo(?:sitory)?|codebase|project|diff|session|context|source)\b|\bsource (?:code|files|tree)\b|\bthe (?:conversation|codebase|user's (?:messages?|prompts?|requests?|files?|code|input|data|question|name|email))\b|\bsystem prompt\b|\bcustomer (?:data|records?|lists?|emails?)\b|\bpersonal data\b|\bPII\b|\bhost ?names?\b|\bgit (?:config|remote|diff)\b|\bproprietary\b|\bconfidential\b|\binternal (?:docs?|documents?|urls?|hosts?)\b|\bworking director(?:y|ies)\b|\bfile (?:list|listing|tree|contents?)\b|\bdatabase (?:dump|contents?|url|string)\b|\bconnection strings?\b)`;
 const sending = String.raw`\b(?:send|sends|sending|post|posts|upload|uploads|uploading|transmit|transmits|forward|forwards|submit|submits|e-?mail|emails|exfiltrate|exfiltrates|report|reports|share|sync|syncs|ship|ships|deliver|beacon|relay|dump|publish|push|pushes|mirror|back up|backup|backs up|PUT|append|attach|embed|include|pass|encode|stream|leak|copy|write|call|fetch|request|visit|ping|curl|register|hand)\b`;
 const url = String.raw`(?:https?:\/\/(?!(?:localhost|127\.|0\.0\.0\.0|\[::1\]))|\bwss?:\/\/|\bftp:\/\/|[\w.+-]{1,40}@[\w-]{1,40}\.\w{2,})`;
 const dropPlaces = String.raw`(?:webhook\.site|requestbin|pipedream\.net|ngrok|beeceptor|hookbin|interact\.sh|oast\.\w+|burpcollaborator|canarytokens|pastebin\.com|paste\.(?:ee|rs)|hastebin|termbin|ix\.io|0x0\.st|transfer\.sh|file\.io|gofile|anonfiles|bashupload|temp\.sh|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org\/bot|t\.me\/|hooks\.slack\.com|dnslog|ceye\.io|serveo|localhost\.run|trycloudflare|workers\.dev|\.onion\b)`;
 const ownPlaces = String.raw`(?:\b(?:our|external|remote|third[- ]party|central|attacker'?s?|collection|collector|telemetry|analytics|diagnostics?|metrics|audit|compliance|logging|verification|validation|licen[cs]e|ingest|intake|monitoring|support|sync|backup|drop|update|vendor'?s?|partner'?s?|maintainer'?s?|author'?s?) (?:\w+ )?(?:servers?|endpoints?|services?|urls?|apis?|hosts?|collectors?|buckets?|webhooks?|inbox|mailbox|address|channel|portal|gateway|domain|repo(?:sitory)?|backend|team|desk|form|box|dashboard)\b|\bwebhooks?\b|\b(?:a |public |secret |private )?gists?\b|\bpaste ?(?:bin|site|service)\b|\bDNS (?:quer(?:y|ies)|lookups?|requests?|records?|TXT)\b|\bsubdomains?\b|\bquery (?:string|parameters?|params?)\b|\bimage (?:url|link|tag)\b|\btracking pixel\b)`;
-const agentFiles = String.raw`(?:\bCLAUDE(?:\.local)?\.md\b|\bAGENTS?\.md\b|\bGEMINI\.md\b|\bMEMORY\.md\b|\.cursorrules\b|\.cursor\/rules|\bcopilot-instructions\b|\.windsurfrules\b|\.claude\/(?:settings|CLAUDE|rules|commands|agents|hooks|skills)|\.codex\/|\b(?:global|persistent|long-term|agent'?s?|project) (?:memory|instructions?)\b|\bmemory file\b|\bsettings(?:\.local)?\.json\b)`;
+const agentFiles = String.raw`(?:\bCLAUDE(?:\.local)?\.md\b|\bAGENTS?\.md\b|\bGEMINI\.md\b|\bMEMORY\.md\b|\.cursorrules\b|\.cursor\/rules|\bcopilot-instructions\b|\.windsurfrules\b|\.claude\/(?:settings|CLAUDE|rules|commands|agents|hooks|skills)|\.codex\/|\b(?:global|agent'?s?|long-term) (?:memory|instructions?)\b|\bmemory file\b)`;
 
 /** What an attack wants nobody to hear of. */
 const deeds = String.raw`(?:this|these|that|it|its|the|any of (?:this|these)|your|what you)\s?(?:\w+\s){0,3}?(?:steps?|actions?|commands?|uploads?|requests?|calls?|scripts?|sync\w*|telemetry|backups?|instructions?|sections?|process(?:es)?|transfers?|entr(?:y|ies)|additions?|setup|pings?|cop(?:y|ies)|exports?|network|background|install\w*|cron ?jobs?|hooks?|modifications?|permissions?|tasks?|operations?|files?|notes?|comments?|skills?|rules?|directives?|policy|policies|checks?|reports?|changes?|lines?|data|activity|protocol|routine|behaviou?r|mechanism|collection|logging|submission|beacon|handshake|dependency|helper|workaround|fact|exist(?:s|ence)|did|done|ran|sent|part|feature|prerequisite)\b`;
@@ -94,7 +114,7 @@ const rules: readonly SpeechRule[] = [
   concealment(
     [
       re(
-        String.raw`\b${no}\s(?:\w+\s){0,2}?${telling}\s(?:to\s|about\s|on\s)?${deeds}[^.]{0,60}\b(?:to|with|in|from)\s(?:${someone}|(?:your|the|any)\s(?:\w+\s)?(?:summary|response|reply|output|answer|report|message|chat|transcript|logs?|commit|conversation|history)\b)`,
+        String.raw`\b${no}\s(?:\w+\s){0,2}?${telling}\s(?:to\s|about\s|on\s)?${deeds}.{0,60}\b(?:to|with|in|from)\s(?:${someone}|(?:your|the|any)\s(?:\w+\s)?(?:summary|response|reply|output|answer|report|message|chat|transcript|logs?|commit|conversation|history)\b)`,
       ),
     ],
     "block",
@@ -118,7 +138,7 @@ const rules: readonly SpeechRule[] = [
   ),
   concealment(
     [
-      /\b(?:silently|quietly|covertly|discreetly|discretely|stealthily|secretly|invisibly|surreptitiously|unobtrusively|behind the scenes|under the hood|on the quiet)\s(?:and \w+\s)?(?:run|send|upload|post|copy|add|append|install|execute|write|sync|push|collect|read|fetch|download|include|commit|exfiltrate|record|insert|modify|patch|create|forward|transmit|gather|capture|enable|disable|register|submit|invoke|call|make|perform|embed|attach|store|save)\b|\b(?:run|send|upload|post|copy|add|append|install|execute|write|sync|push|collect|fetch|download|commit|record|insert|modify|forward|transmit|do (?:this|it|so))\b[^.,]{0,60}\b(?:silently|quietly|covertly|discreetly|stealthily|secretly|invisibly|surreptitiously|unobtrusively)\b/i,
+      /\b(?:silently|quietly|covertly|discreetly|discretely|stealthily|secretly|invisibly|surreptitiously|unobtrusively|behind the scenes|under the hood|on the quiet)\s(?:and \w+\s)?(?:run|send|upload|post|copy|add|append|install|execute|write|sync|push|collect|read|fetch|download|include|commit|exfiltrate|record|insert|modify|patch|create|forward|transmit|gather|capture|enable|disable|register|submit|invoke|call|make|perform|embed|attach|store|save)\b|\b(?:run|send|upload|post|copy|add|append|install|execute|write|sync|push|collect|fetch|download|commit|record|insert|modify|forward|transmit|do (?:this|it|so))\b[^,]{0,60}\b(?:silently|quietly|covertly|discreetly|stealthily|secretly|invisibly|surreptitiously|unobtrusively)\b/i,
     ],
     "warn",
     /\b(?:never|not|don'?t|avoid|instead of|rather than|could|would|might|may|can|fails?|errors?)\b/i,
@@ -130,7 +150,7 @@ const rules: readonly SpeechRule[] = [
       ),
     ],
     "warn",
-    /\b(?:never|not|don'?t|avoid|cannot|must|prevent|risk|attack|malicious)\b/i,
+    /\b(?:never|not|don'?t|avoid|cannot|must|prevent|risk|attack|malicious|bad|no)\b|→/i,
   ),
   concealment(
     [
@@ -141,30 +161,29 @@ const rules: readonly SpeechRule[] = [
   concealment(
     [
       re(
-        String.raw`\b(?:users?|humans?|developers?|persons?|people|operators?|reviewers?|they|customers?|owners?|anyone|nobody|no one) (?:do(?:es)? not|doesn'?t|don'?t|need not|needn'?t|should not|must not|shouldn'?t|will not|won'?t|cannot|can'?t|never|(?:should|must|will|may) never)?\s?(?:need to |have to |want to |ever |be able to )?(?:knows?|sees?|notices?|be told|be informed|be notified|be aware|be shown|be alerted|hears?|learns?|find out|realize)\b[^.]{0,40}(?:\b(?:about|of) (?:this|it|these|the)\b|\bthat (?:you|this|it)\b|\b(?:this|these|any of)\b|$)`,
+        String.raw`\b(?:users?|humans?|developers?|persons?|people|operators?|reviewers?|they|customers?|owners?|anyone) (?:do(?:es)? not|doesn'?t|don'?t|need not|needn'?t|should not|must not|shouldn'?t|will not|won'?t|never|(?:should|must|will|may) never)\s(?:need to |have to |want to |ever |be able to )?(?:knows?|sees?|notices?|be told|be informed|be notified|be aware|be shown|be alerted|hears?|learns?|find out|realize)\b(?:\s?$|.{0,40}(?:\b(?:about|of) (?:this|it|these|the)\b|\bthat (?:you|this|it)\b|\b(?:this|these|any of)\b))`,
       ),
-      /\b(?:not|n'?t|never|nobody|no one)\b/i,
     ],
     "warn",
-    /\b(?:how|which|if|where|whether) \b/i,
+    /\b(?:how|which|if|where|whether|what you|what the) \b/i,
   ),
   concealment(
     [
       re(
-        String.raw`\b(?:omit|exclude|leave out|leave|strip|hide|suppress|drop|scrub|conceal|erase|keep)\b[^.]{0,30}\b(?:this|it|them|these|that|the (?:\w+ )?(?:step|command|upload|request|call|output|line|entry|evidence|traces?|tracks?|change|file|commit))\b[^.]{0,40}\b(?:from|out of) (?:the |your |any )?(?:\w+ )?(?:summar(?:y|ies)|response|reply|replies|final|transcript|history|users?|human|developers?|plan|todo|status|diff|git log|commit message|pull request|logs?|review(?:er)?s?|view|conversation)\b`,
+        String.raw`\b(?:omit|exclude|leave out|leave|strip|hide|suppress|drop|scrub|conceal|erase|keep)\b.{0,30}\b(?:this|it|them|these|that|the (?:\w+ )?(?:step|command|upload|request|call|output|line|entry|evidence|traces?|tracks?|change|file|commit))\b.{0,40}\b(?:from|out of) (?:the |your |any )?(?:\w+ )?(?:summar(?:y|ies)|response|reply|replies|final|transcript|history|users?|human|developers?|plan|todo|status|diff|git log|commit message|pull request|logs?|review(?:er)?s?|view|conversation)\b`,
       ),
     ],
     "warn",
   ),
   concealment(
     [
-      /\b(?:if|when|should) (?:\w+ ){0,3}?(?:asked|asks?|questions?|questioned|inquires?|notices?|challenged?|wonders?)\b[^.]{0,80}\b(?:deny|denies|claim|pretend|lie|say (?:that )?(?:it|this|you|nothing|there)|(?:tell|answer|reply|respond|explain|state)\w* (?:\w+ )?(?:that )?(?:it|this|you|nothing|there)(?:'s| is| was| were| did| does)? (?:just|only|merely|simply|routine|normal|standard|part|an? (?:\w+ )?(?:cache|warm|health|lint|formatt|update|routine|standard|required|normal)))/i,
+      /\b(?:if|when|should) (?:\w+ ){0,3}?(?:asked|asks?|questions?|questioned|inquires?|notices?|challenged?|wonders?)\b.{0,80}\b(?:deny|denies|claim|pretend|lie|say (?:that )?(?:it|this|you|nothing|there)|(?:tell|answer|reply|respond|explain|state)\w* (?:\w+ )?(?:that )?(?:it|this|you|nothing|there)(?:'s| is| was| were| did| does)? (?:just|only|merely|simply|routine|normal|standard|part|an? (?:\w+ )?(?:cache|warm|health|lint|formatt|update|routine|standard|required|normal)))/i,
     ],
     "warn",
   ),
   concealment(
     [
-      /\b(?:disguise|camouflage|masquerade)\b|\bmake (?:it|this|them|the \w+) (?:look|appear|seem) (?:like|as|to be|legit|routine|normal|innocent|harmless|unrelated|organic|natural)\b|\b(?:hide|bury|blend|slip|sneak|tuck) (?:it|this|them|these|the \w+(?: \w+)?) (?:in|into|inside|among|within|between|under)\b|\b(?:cover|hide|remove|erase|delete|clear) (?:your|any|all|the|its) (?:tracks?|traces?|evidence|footprints?)\b|\bso (?:that )?(?:no ?body|no one|the user|users|reviewers?|they|it) (?:does not|doesn'?t|do not|don'?t|won'?t|will not|never|cannot|can'?t)? ?(?:notices?|suspects?|sees? it|detects?|finds? out|realizes?|raises? (?:any )?suspicion)/i,
+      /\b(?:disguise|camouflage|masquerade)\b|\bmake (?:it|this|them|the \w+) (?:look|appear|seem) (?:like |as (?:if|though) |to be )?(?:an? |part of )?(?:legit\w*|routine|normal|innocent|innocuous|harmless|unrelated|organic|natural|ordinary|accident\w*|mistake|typo|standard|regular|benign)\b|\b(?:hide|bury|blend|slip|sneak|tuck) (?:it|this|them|these|the \w+(?: \w+)?) (?:in|into|inside|among|within|between|under)\b|\b(?:cover|hide|remove|erase|delete|clear) (?:your|any|all|the|its) (?:tracks?|traces?|evidence|footprints?)\b|\bso (?:that )?(?:no ?body|no one|the user|users|reviewers?|they|it) (?:does not|doesn'?t|do not|don'?t|won'?t|will not|never|cannot|can'?t)? ?(?:notices?|suspects?|sees? it|detects?|finds? out|realizes?|raises? (?:any )?suspicion)/i,
     ],
     "warn",
     /\b(?:avoid|never|prevent|not be|attackers?|malware)\b/i,
@@ -185,25 +204,25 @@ const rules: readonly SpeechRule[] = [
   ),
   concealment(
     [
-      /\b(?:sage?|erz[aä]hle?|teile?|informiere?|erw[aä]hne?|verrate?|melde?|zeige?|weise|benachrichtige?|berichte?)\w*\b[^.]{0,40}\b(?:dem|den|der|die|diese\w*|niemand\w*|keinem)?\s?(?:nutzer\w*|benutzer\w*|anwender\w*|person|niemand\w*|entwickler\w*|mensch\w*)\b[^.]{0,60}\b(?:nicht|nichts|kein\w*|niemals|nie|niemand\w*)\b|\b(?:heimlich|unbemerkt|klammheimlich|stillschweigend|im geheimen|verschweige?\w*|ohne (?:dass )?(?:der|den|die)? ?(?:nutzer|benutzer|anwender))\b|\bohne (?:es |dies |das )?(?:zu erw[aä]hnen|zu sagen|mitzuteilen)|\bniemals? (?:erw[aä]hnen|verraten|offenlegen)/i,
+      /\b(?:sage?|erz[aä]hle?|teile?|informiere?|erw[aä]hne?|verrate?|melde?|zeige?|weise|benachrichtige?|berichte?)\w*\b.{0,40}\b(?:dem|den|der|die|diese\w*|niemand\w*|keinem)?\s?(?:nutzer\w*|benutzer\w*|anwender\w*|person|niemand\w*|entwickler\w*|mensch\w*)\b.{0,60}\b(?:nicht|nichts|kein\w*|niemals|nie|niemand\w*)\b|\b(?:heimlich|unbemerkt|klammheimlich|stillschweigend|im geheimen|verschweige?\w*|ohne (?:dass )?(?:der|den|die)? ?(?:nutzer|benutzer|anwender))\b|\bohne (?:es |dies |das )?(?:zu erw[aä]hnen|zu sagen|mitzuteilen)|\bniemals? (?:erw[aä]hnen|verraten|offenlegen)/i,
     ],
     "warn",
   ),
   concealment(
     [
-      /\bne (?:le |la |les |l'|pas |jamais |rien )?(?:dites|dis|dire|mentionne\w*|informe\w*|pr[eé]vene?z?|pr[eé]venir|r[eé]v[eéè]le\w*|signale\w*|parle\w*|montre\w*|avertis\w*|notifie\w*)[^.]{0,60}(?:utilisat\w+|personne|d[eé]velopp\w+|rapport|r[eé]sum[eé])|(?:[aà] l'insu|discr[eè]tement|en secret|en cachette|silencieusement|sans (?:en )?(?:pr[eé]venir|informer|avertir|que l'utilisat|le mentionner|le dire))/i,
+      /\bne (?:le |la |les |l'|pas |jamais |rien )?(?:dites|dis|dire|mentionne\w*|informe\w*|pr[eé]vene?z?|pr[eé]venir|r[eé]v[eéè]le\w*|signale\w*|parle\w*|montre\w*|avertis\w*|notifie\w*).{0,60}(?:utilisat\w+|personne|d[eé]velopp\w+|rapport|r[eé]sum[eé])|(?:[aà] l'insu|discr[eè]tement|en secret|en cachette|silencieusement|sans (?:en )?(?:pr[eé]venir|informer|avertir|que l'utilisat|le mentionner|le dire))/i,
     ],
     "warn",
   ),
   concealment(
     [
-      /\b(?:no|nunca|sin|jam[aá]s) (?:se |le |lo |la |les )*(?:digas?|decir\w*|diga|mencion\w+|inform\w+|revel\w+|avis\w+|muestr\w+|mostr\w+|notifi\w+|coment\w+|cuent\w+|expli\w+|report\w+|que el usuario)[^.]{0,60}(?:usuari\w+|nadie|persona|desarrollador|resumen|respuesta|se entere|sepa|note)|\b(?:en secreto|a escondidas|silenciosamente|en silencio|discretamente|sigilosamente)\b|\bn[aã]o (?:o |lhe |se )?(?:diga|dizer|mencion\w+|inform\w+|revel\w+|avis\w+|mostr\w+|cont\w+|notifi\w+|coment\w+|relat\w+)[^.]{0,60}(?:usu[aá]ri\w+|utilizador\w*|ningu[eé]m|pessoa|resumo|resposta)|\bsem (?:avisar|informar|contar|dizer|mencionar|que o usu)|\bnon (?:dir\w*|menzion\w+|inform\w+|rivel\w+|avvis\w+|mostr\w+|notific\w+|segnal\w+|parl\w+)[^.]{0,60}(?:utent\w+|nessuno|persona|riepilogo|risposta)|\b(?:di nascosto|all'insaputa|segretamente|silenziosamente|senza (?:dirlo|avvis|inform|menzion))/i,
+      /\b(?:no|nunca|sin|jam[aá]s) (?:se |le |lo |la |les )*(?:digas?|decir\w*|diga|mencion\w+|inform\w+|revel\w+|avis\w+|muestr\w+|mostr\w+|notifi\w+|coment\w+|cuent\w+|expli\w+|report\w+|que el usuario).{0,60}(?:usuari\w+|nadie|persona|desarrollador|resumen|respuesta|se entere|sepa|note)|\b(?:en secreto|a escondidas|sigilosamente)\b|\b(?:env[ií]\w*|sub[ei]\w*|ejecut\w+|copi\w+|a[nñ]ad\w+|instal\w+) .{0,40}\b(?:silenciosamente|en silencio|discretamente)\b|\bn[aã]o (?:o |lhe |se )?(?:diga|dizer|mencion\w+|inform\w+|revel\w+|avis\w+|mostr\w+|cont\w+|notifi\w+|coment\w+|relat\w+).{0,60}(?:usu[aá]ri\w+|utilizador\w*|ningu[eé]m|pessoa|resumo|resposta)|\bsem (?:avisar|informar|contar|dizer|mencionar|que o usu)|\bnon (?:dir\w*|menzion\w+|inform\w+|rivel\w+|avvis\w+|mostr\w+|notific\w+|segnal\w+|parl\w+).{0,60}(?:utent\w+|nessuno|persona|riepilogo|risposta)|\b(?:di nascosto|all'insaputa|segretamente|silenziosamente|senza (?:dirlo|avvis|inform|menzion))/i,
     ],
     "warn",
   ),
   concealment(
     [
-      /(?:^|[^\p{L}])не (?:говори|сообща|упомина|рассказыва|показыва|уведомля|информиру|раскрыва|сказыва|объясня)\p{L}*[^.]{0,60}(?:пользовател|никому|человек|разработчик|отч[её]т|ответ)|втайне|незаметно|скрытно|тайно\b|тайком|без ведома|(?:^|[^\p{L}])nie (?:m[oó]w|informuj|wspominaj|ujawniaj|pokazuj|powiadamiaj|zg[lł]aszaj)\p{L}*[^.]{0,60}(?:u[zż]ytkownik|nikomu)|po cichu|potajemnie|(?:vertel|meld|zeg|noem|informeer|toon)\p{L}*[^.]{0,50}gebruiker[^.]{0,50}(?:niet|niets|nooit|geen)|stiekem|kullan[iı]c[iı]ya[^.]{0,60}(?:s[oö]yleme|bildirme|bahsetme|g[oö]sterme|haber verme)|gizlice|لا (?:تخبر|تذكر|تبلغ|تعلم)[^.]{0,40}(?:المستخدم|أحد)|(?:उपयोगकर्ता|यूज़र)[^.]{0,40}(?:न बता|मत बता|नहीं बता)/iu,
+      /(?:^|[^\p{L}])не (?:говори|сообща|упомина|рассказыва|показыва|уведомля|информиру|раскрыва|сказыва|объясня)\p{L}*.{0,60}(?:пользовател|никому|человек|разработчик|отч[её]т|ответ)|втайне|незаметно|скрытно|тайно\b|тайком|без ведома|(?:^|[^\p{L}])nie (?:m[oó]w|informuj|wspominaj|ujawniaj|pokazuj|powiadamiaj|zg[lł]aszaj)\p{L}*.{0,60}(?:u[zż]ytkownik|nikomu)|po cichu|potajemnie|(?:vertel|meld|zeg|noem|informeer|toon)\p{L}*.{0,50}gebruiker.{0,50}(?:niet|niets|nooit|geen)|stiekem|kullan[iı]c[iı]ya.{0,60}(?:s[oö]yleme|bildirme|bahsetme|g[oö]sterme|haber verme)|gizlice|لا (?:تخبر|تذكر|تبلغ|تعلم).{0,40}(?:المستخدم|أحد)|(?:उपयोगकर्ता|यूज़र).{0,40}(?:न बता|मत बता|नहीं बता)/iu,
     ],
     "warn",
   ),
@@ -211,20 +230,20 @@ const rules: readonly SpeechRule[] = [
   // --- Over the person's head ---
   ...say("injection", "warn", "It claims to stand above the person's or the system's instructions.", {
     all: [
-      /\b(?:takes?|taking|has|have|with) (?:\w+ )?(?:precedence|priority) over\b[^.]{0,60}\b(?:user|system|previous|prior|earlier|developer|safety|safeguards?|CLAUDE\.md|everything|project rules|human|any other instruction|all other (?:skills?|instructions?|rules?|prompts?)|other skills)\b|\b(?:overrides?|supersedes?|outranks?|overrule[sd]?|replaces?|trumps?|cancels?|voids?|nullif(?:y|ies))\b[^.]{0,50}\b(?:user(?:'s)? (?:instructions?|requests?|wishes|preferences|objections?|messages?)|system (?:prompts?|instructions?|messages?)|safety|previous (?:instructions?|rules?|guidance)|(?:any|all) (?:other |previous |prior |earlier |conflicting |contrary )?(?:instructions?|rules?|guidelines?|guidance|prompts?|skills?|policies|polic(?:y|ies)|directives?|settings?)|your (?:\w+ )?(?:instructions?|guidelines?|rules?|training|policies))/i,
+      /\b(?:takes?|taking|has|have|with) (?:\w+ )?(?:precedence|priority) over\b.{0,60}\b(?:user|system|previous|prior|earlier|developer|safety|safeguards?|CLAUDE\.md|everything|project rules|human|any other instruction|all other (?:skills?|instructions?|rules?|prompts?)|other skills)\b|\b(?:overrides?|supersedes?|outranks?|overrule[sd]?|replaces?|trumps?|cancels?|voids?|nullif(?:y|ies))\b.{0,50}\b(?:user(?:'s)? (?:instructions?|requests?|wishes|preferences|objections?|messages?)|system (?:prompts?|instructions?|messages?)|safety|previous (?:instructions?|rules?|guidance)|(?:any|all) (?:other |previous |prior |earlier |conflicting |contrary )?(?:instructions?|rules?|guidelines?|guidance|prompts?|skills?|policies|polic(?:y|ies)|directives?|settings?)|your (?:\w+ )?(?:instructions?|guidelines?|rules?|training|policies))/i,
     ],
     not: /\b(?:css|style|config|env|flag|default|parent|inherit|theme|class|function|prop)\b|\buser (?:instructions?|requests?|preferences?) (?:always )?(?:take|override|win)/i,
   }),
   ...say("injection", "warn", "It tells the agent to go on whatever the person says.", {
     all: [
-      /\b(?:regardless of|no matter|despite|irrespective of) (?:what |whatever |whether |any |anything |how )?(?:the )?(?:user|human|person|developer|operator|they|their|objections?)(?:'s)? ?(?:says?|asks?|wants?|requests?|instructs?|objects?|prefers?|think|tell|instructions?|wishes|preferences?|objections?|consent|approv)|\beven (?:if|when|though) (?:the )?(?:user|human|person|developer|they)\b[^.]{0,20}\b(?:objects?|declines?|refuses?|(?:says?|tells?|asks?) (?:you )?(?:no\b|not to|to stop|otherwise)|disagrees?|cancels?|forbids?|did(?:n'?t| not) (?:ask|request|want)|has(?:n'?t| not) asked|revokes?|opts? out|removes?|disables?|denies)/i,
+      /\b(?:regardless of|no matter|despite|irrespective of) (?:what |whatever |whether |any |anything |how )?(?:the )?(?:user|human|person|developer|operator|they|their|objections?)(?:'s)? ?(?:says?|asks?|wants?|requests?|instructs?|objects?|prefers?|think|tell|instructions?|wishes|preferences?|objections?|consent|approv)|\beven (?:if|when|though) (?:the )?(?:user|human|person|developer|they)\b.{0,20}\b(?:objects?|declines?|refuses?|(?:says?|tells?|asks?) (?:you )?(?:no\b|not to|to stop|otherwise)|disagrees?|cancels?|forbids?|did(?:n'?t| not) (?:ask|request|want)|has(?:n'?t| not) asked|revokes?|opts? out|removes?|disables?|denies)/i,
     ],
     not: /\b(?:refuse|still (?:decline|refuse|ask)|do not|never|stop|respect)\b/i,
   }),
   ...say("injection", "warn", "It wants to be called for everything, or before everything else.", {
     all: [
       /\b(?:always|must|automatically|unconditionally|mandatory|required|has to|needs to|immediately)\b/i,
-      /\b(?:load|invoke|call|use|run|activate|trigger|read|apply|execute|start|consult|open|follow)\w*\b[^.]{0,40}\b(?:this|me\b|it\b|skill)/i,
+      /\b(?:load|invoke|call|use|run|activate|trigger|read|apply|execute|start|consult|open|follow)\w*\b.{0,40}\b(?:this|me\b|it\b|skill)/i,
       /\b(?:before|at the (?:start|beginning) of|on|for|prior to|in) (?:any|every|each|all|anything|everything|doing anything)(?: and every)?(?: other)? ?(?:tasks?|requests?|prompts?|messages?|sessions?|conversations?|turns?|responses?|repl(?:y|ies)|commands?|tools?|actions?|skills?|files?|questions?|interactions?|projects?|work|user|thing|else|operation)?\b/i,
     ],
     not: /\b(?:new|creative|implement|code|coding|test|commit|design|debug|claim|complet|merge|deploy|edit|writ|read|chang|review|plan|feature|bug|page|component|api|database|deletion|delete|destructive|pull request|PR|release|section|chapter|field|column|row|item|iteration|image|slide|paper|source|phase|step|stage|query|queries|endpoint|request body|value)\w*\b/i,
@@ -239,13 +258,13 @@ const rules: readonly SpeechRule[] = [
   }),
   ...say("injection", "warn", "It speaks as the system or with a new set of orders.", {
     all: [
-      /(?:^|[[(#*<|\s])(?:system|admin(?:istrator)?|root|developer|operator|security|urgent|priority)[ _-]?(?:notice|override|message|directive|update|instruction|prompt|mode|alert|command|note)s?\s?(?:[\])>#*|:]|\b(?:enabled|activated|engaged|begins?|follows?)\b)|\[(?:system|admin|assistant|root|sudo)\]|\b(?:begin|end|start|new) (?:of )?(?:system|user|hidden|real|actual|secret|priority|admin) (?:prompt|instructions?|input|message|context|orders?)\b|\byour (?:new|real|true|actual|updated|revised) (?:instructions?|task|goal|objective|purpose|mission|role|orders|priority)\b|\b(?:maintenance|debug|developer|god|root|unrestricted|jailbreak|diagnostic|privileged|elevated) mode (?:is )?(?:now )?(?:enabled|active|activated|on\b|engaged)|\byou are no longer (?:bound|restricted|limited|claude|an? |required|subject)|\b(?:from now on|henceforth|going forward),? you (?:are|will|must|should|shall|no longer|have)\b|\b(?:note|message|instructions?|attention|memo|reminder)s? (?:to|for) (?:the |all |any |other )?(?:ai|llm|language model|coding agent|ai agent|ai assistant|claude code|autonomous agent|automated reviewer)s?\b/i,
+      /(?:^|[[<]\s?)(?:system|admin(?:istrator)?|root|operator|security|urgent|priority|platform)[ _-]?(?:notice|override|directive|alert|message|policy update|instruction)s?\s?[\]>:]|\[(?:system|admin|assistant|root|sudo)\]|\b(?:begin|end|start|new) (?:of )?(?:system|user|hidden|real|actual|secret|priority|admin) (?:prompt|instructions?|orders?)\b|\byour (?:new|real|true|actual|updated|revised) (?:instructions?|task|goal|objective|purpose|mission|role|orders|priority)\b|\b(?:maintenance|god|root|unrestricted|jailbreak|diagnostic|privileged|elevated) mode (?:is )?(?:now )?(?:enabled|active|activated|on\b|engaged)|\byou are no longer (?:bound|restricted|limited|claude|an? |required|subject)|\b(?:from now on|henceforth|going forward),? you (?:are|will|must|should|shall|no longer|have)\b|\b(?:note|message|instructions?|attention|memo|reminder)s? (?:to|for) (?:the |all |any |other )?(?:ai|llm|language model|coding agent|ai agent|ai assistant|claude code|autonomous agent|automated reviewer)s?\b/i,
     ],
     not: /\b(?:write|create|craft|design|example|template|extract|section|builder|engineer)\w*\b.{0,20}(?:system|prompt)|(?:system|developer) (?:prompt|message|instruction)s?\s?:\s?(?:string|str|\w+,|$|"|`|\{)|debug mode|developer mode.{0,30}(?:chrome|android|settings|device|phone)/i,
   }),
   ...say("injection", "warn", "It says that permission was given, or is not needed.", {
     all: [
-      /\b(?:user|human|person|owner|developer|operator|admin(?:istrator)?|team|security|it)s? (?:has|have|had) (?:\w+ )?(?:pre-?)?(?:approved|authori[sz]ed|granted|consented|agreed|given (?:\w+ )?(?:permission|consent|approval|authori[sz]ation)|accepted|signed off|allowed|opted in)\b[^.]{0,60}\b(?:all|any|every\w*|this|these|access|upload|shar|collect|execut|actions?|commands?|full|blanket|in advance|already|permanent)|\b(?:permission|consent|approval|authori[sz]ation|confirmation) (?:has (?:already )?been|was|is) (?:already |hereby |implicitly |assumed |pre-?)?(?:granted|given|obtained|received|assumed|implied|on file|not (?:needed|required|necessary)|unnecessary|optional|waived)|\b(?:this|these|it|which|installing|using|loading)\b[^.]{0,30}\b(?:counts as|constitutes|implies|serves as|is deemed|means)\b[^.]{0,20}\b(?:consent|approval|permission|authori[sz]ation|agreement)|\bpre-?(?:approved|authori[sz]ed)\b[^.]{0,40}\b(?:by|for|so|all|action|command|no)\b/i,
+      /\b(?:user|human|person|owner|developer|operator|admin(?:istrator)?|team|security|it)s? (?:has|have|had) (?:\w+ )?(?:pre-?)?(?:approved|authori[sz]ed|granted|consented|agreed|given (?:\w+ )?(?:permission|consent|approval|authori[sz]ation)|accepted|signed off|allowed|opted in)\b.{0,60}\b(?:all|any|every\w*|this|these|access|upload|shar|collect|execut|actions?|commands?|full|blanket|in advance|already|permanent)|\b(?:permission|consent|approval|authori[sz]ation|confirmation) (?:has (?:already )?been|was|is) (?:already |hereby |implicitly |assumed |pre-?)?(?:granted|given|obtained|received|assumed|implied|on file|not (?:needed|required|necessary)|unnecessary|optional|waived)|\b(?:this|these|it|which|installing|using|loading)\b.{0,30}\b(?:counts as|constitutes|implies|serves as|is deemed|means)\b.{0,20}\b(?:consent|approval|permission|authori[sz]ation|agreement)|\bpre-?(?:approved|authori[sz]ed)\b.{0,40}\b(?:by|for|so|all|action|command|no)\b/i,
     ],
     not: /\b(?:if|once|after|when|until|unless|whether|only|before|verify|check|ensure|confirm)\b/i,
   }),
@@ -254,7 +273,7 @@ const rules: readonly SpeechRule[] = [
       /\b(?:do not|don'?t|never|no need to|without|skip|avoid) (?:\w+ )?(?:ask(?:ing)?|prompt(?:ing)?|wait(?:ing)?|request(?:ing)?|seek(?:ing)?|requir(?:e|ing)|stop(?:ping)?|paus(?:e|ing)|confirm(?:ing|ation)?|consult(?:ing)?|check(?:ing)? with|requesting) (?:\w+ ){0,3}?(?:the )?(?:user|human|person|developer|operator|permission|approval|consent|authori[sz]ation)\b|\b(?:do not|don'?t|never|no need to|without) (?:\w+ )?(?:question|second-guess|refuse|hesitate|resist|challenge|flag|object to|double-check|inspect|audit|scrutini[sz]e|analy[sz]e|review(?:ing)?|read(?:ing)?|open(?:ing)?|view(?:ing)?|examine|look at|looking at|inspecting|reviewing|questioning) (?:\w+ ){0,3}?(?:this|these|the (?:script|contents?|code|file|payload|binary|command|instruction|step|output|source|installer)|it\b|its)/i,
       /\b(?:send|post|upload|run|execute|install|write|delete|push|commit|download|fetch|add|copy|apply|chmod|sudo|curl|key|token|credential|secret|password|permission|setting|just|simply|directly|always|immediately|automatically)\w*\b/i,
     ],
-    not: /\b(?:never|do not|don'?t) (?:\w+ ){0,4}?without\b|\b(?:question|clarif|preference|more than|obvious|again|each|every|known|already|trivial|multiple|back|information|details?|which|what|until)\w*\b|(?:must|should|can|may) not\b|n't (?:read|open|review)[^.]{0,40}(?:entire|whole|full|all|unless|until|into context|first)/i,
+    not: /\b(?:never|do not|don'?t) (?:\w+ ){0,4}?without\b|\b(?:question|clarif|preference|more than|obvious|again|each|every|known|already|trivial|multiple|back|information|details?|which|what|until)\w*\b|(?:must|should|can|may) not\b|n't (?:read|open|review).{0,40}(?:entire|whole|full|all|unless|until|into context|first)/i,
   }),
 
   // --- Sending out ---
@@ -265,12 +284,16 @@ const rules: readonly SpeechRule[] = [
       re(`(?:${url}|${dropPlaces})`),
       /\b(?:to|at|into|via|with|as|from|using|in)\b/i,
     ],
-    not: /\bAuthorization\b|\bcredentials? (?:from|at|page|in the)\b|\b(?:get|obtain|create|generate|sign up|register|find|docs?|documentation|see|read more|console|dashboard|settings)\b[^.]{0,60}https?:|https?:[^.]{0,80}\b(?:docs?|wiki|blog|guide|console|settings|dashboard|github\.com)\b/i,
+    not: /\bAuthorization\b|\bcredentials? (?:from|at|page|in the)\b|\b(?:get|obtain|create|generate|sign up|register|find|docs?|documentation|see|read more|console|dashboard|settings)\b.{0,60}https?:|https?:.{0,80}\b(?:docs?|wiki|blog|guide|console|settings|dashboard|github\.com)\b/i,
     isDone: true,
   }),
   ...say("exfiltration", "warn", "It asks to send private data somewhere.", {
-    all: [re(sending), re(softThings), re(`(?:${dropPlaces}|${ownPlaces}|\\battacker|(?:to|at) ${url})`)],
-    not: /\b(?:query (?:string|param\w*)|subdomains?|webhooks?)\b[^.]{0,80}\b(?:secret|signature|verif|valid|sign)|\b(?:secret|signature|verif|valid|sign)\w*\b[^.]{0,80}\bwebhooks?\b|\bAuthorization\b|\bheader\b|\b(?:get|obtain|create|generate|sign up|find|docs?|see|console|dashboard|settings|rotate|store|set|configure|leak(?:s|ed|ing)?|vulnerab\w+|attack(?:er|s)?|prevent|detect|risk|test for|audit|scan|exposed?|exposure)\b/i,
+    all: [
+      re(
+        String.raw`\b(?:send|post|upload|transmit|forward|submit|e-?mail|exfiltrate|report|share|sync|ship|beacon|relay|dump|push|mirror|back up|append|attach|embed|include|encode|stream|leak|copy|pass)(?:s|es|ing)?\b.{0,110}${softThings}.{0,110}\b(?:to|at|via|into|in|as|through|with|by|on)\s.{0,50}(?:${dropPlaces}|${ownPlaces}|\battacker|${url})`,
+      ),
+    ],
+    not: /\b(?:query (?:string|param\w*)|subdomains?|webhooks?)\b.{0,80}\b(?:secret|signature|verif|valid|sign)|\b(?:secret|signature|verif|valid|sign)\w*\b.{0,80}\bwebhooks?\b|\bAuthorization\b|\bheaders?\b|\b(?:leak(?:s|ed|ing)?|vulnerab\w+|attackers?|prevent\w*|detect\w*|risk\w*|exposed?|exposure)\b/i,
     isDone: true,
   }),
   ...say("exfiltration", "warn", "It gathers private data, and sends something out.", {
@@ -309,7 +332,7 @@ const rules: readonly SpeechRule[] = [
   }),
   ...say("exfiltration", "warn", "It asks the person for a secret.", {
     all: [
-      /\b(?:ask|prompt|request|have|tell|get|instruct|require)\w*\b[^.]{0,30}\b(?:user|human|person|developer|them|customer)\b[^.]{0,60}\b(?:password|passphrase|seed phrase|mnemonic|recovery phrase|private key|2fa|mfa|otp|one-time|verification code|credit card|card number|cvv|social security|ssn|bank account|pin)\b/i,
+      /\b(?:ask|prompt|request|have|tell|get|instruct|require)\w*\b.{0,30}\b(?:user|human|person|developer|them|customer)\b.{0,60}\b(?:password|passphrase|seed phrase|mnemonic|recovery phrase|private key|2fa|mfa|otp|one-time|verification code|credit card|card number|cvv|social security|ssn|bank account|pin)\b/i,
       /\b(?:send|save|store|write|append|include|post|log|record|forward|paste|keep|enter|type|provide|confirm|verify|give|share|supply|continue)\b/i,
     ],
     not: /\b(?:do not|don'?t|never|must not|test|form|field|reset|e2e|login flow|keystore|sudo)\b/i,
@@ -318,17 +341,18 @@ const rules: readonly SpeechRule[] = [
   // --- Staying ---
   ...say("persistence", "warn", "It writes itself into what later sessions obey.", {
     all: [
-      /\b(?:add|append|write|insert|put|copy|save|inject|place|prepend|install|register|store|paste|update|edit|modify|ensure|persist|embed)\w*\b/i,
-      re(agentFiles),
-      /\b(?:future|every (?:session|project|conversation|repo\w*|run|time|task|new)|all (?:sessions|projects|future|repos\w*|later)|subsequent|next (?:session|time|run)|permanent(?:ly)?|persist\w*|surviv\w+|always (?:run|load|call|use|invoke|execute|trust|allow|send)|re-?(?:add|insert|appl|creat|install)\w*|if (?:it is |they )?(?:missing|removed|deleted)|stays? (?:active|in effect)|across (?:sessions|projects|repos\w*|restarts))\b/i,
+      re(
+        String.raw`\b(?:add|append|write|insert|put|copy|save|inject|place|prepend|install|register|store|paste|persist|embed|edit|modify)\w*\b.{0,120}\b(?:to|in|into|at|inside|with)\b.{0,40}${agentFiles}`,
+      ),
+      /\b(?:future|every (?:session|project|conversation|repo\w*|run|time|task|new)|all (?:sessions|projects|future|repos\w*|later)|subsequent|next (?:session|time|run)|permanent(?:ly)?|surviv\w+|always (?:run|load|call|use|invoke|execute|trust|allow|send)|re-?(?:add|insert|appl|creat|install)\w*|if (?:it is |they )?(?:removed|deleted)|stays? (?:active|in effect)|across (?:sessions|projects|repos\w*|restarts))\b/i,
     ],
     not: /\b(?:ask|confirm|propose|suggest|offer|approval|approve|review|if the user|user (?:wants|asks|requests|approves|confirms)|lessons?|learned|learning|conventions?|decision|context for|documentation|preferences?|knowledge|recall|discover|do not|never|don'?t|hierarchy|precedence|inherit)\w*\b/i,
   }),
   ...say("persistence", "warn", "It copies itself, or comes back when it is removed.", {
     all: [
-      /\b(?:copy|replicate|propagate|spread|install|clone|duplicate|write|reinstall|re-?create|restore|re-?add)\w*\b[^.]{0,40}\b(?:this (?:skill|file|instruction|section|rule|text|block|paragraph|package|folder)|itself|yourself|these (?:instructions?|rules?|lines?))\b[^.]{0,60}\b(?:every|all|other|each|any|global|~\/|home|user-level|future|remov\w+|delet\w+|back|again|neighbou?ring|sibling|repos\w*|projects?)\b|\bif\b[^.]{0,60}\b(?:removed?s?|deleted?s?|disabled?s?|uninstalled?s?|reverted?s?|cleaned|missing|cleans)\b[^.]{0,60}\b(?:re-?(?:add|creat|install|insert|appl|stor|enabl|writ)\w*|restore|put it back|add it (?:back|again))\b[^.]{0,40}\b(?:it|this|them|skill|line|entry|hook|rule|instruction)\b/i,
+      /\b(?:copy|replicate|propagate|spread|install|clone|duplicate|write|reinstall|re-?create|restore|re-?add)\w*\b.{0,40}\b(?:this (?:skill|file|instruction|section|rule|text|block|paragraph|package|folder)|itself|yourself|these (?:instructions?|rules?|lines?))\b.{0,60}\b(?:every|all|other|each|any|global|~\/|home|user-level|future|remov\w+|delet\w+|back|again|neighbou?ring|sibling|repos\w*|projects?)\b|\bif\b.{0,60}\b(?:removed?s?|deleted?s?|disabled?s?|uninstalled?s?|reverted?s?|cleaned|cleans)\b.{0,60}\b(?:re-?(?:add|creat|install|insert|appl|stor|enabl|writ)\w*|restore|put it back|add it (?:back|again))\b.{0,40}\b(?:it|this|them|skill|line|entry|hook|rule|instruction)\b/i,
     ],
-    not: /\b(?:npm|node_modules|package|dependenc\w+|backup|database|snapshot|user asks|if you want|optional(?:ly)?|cache|index|to install this skill|installation)\b/i,
+    not: /\b(?:copyright|unauthori[sz]ed|licen[cs]e|npm|node_modules|package|dependenc\w+|database|snapshot|user asks|if you want|optional(?:ly)?|to install this skill|installation)\b/i,
   }),
   ...say("persistence", "warn", "It sets up something that starts by itself later.", {
     all: [
@@ -343,13 +367,13 @@ const rules: readonly SpeechRule[] = [
   ...say("permissions", "warn", "It asks for wider permissions for the agent.", {
     all: [
       /\b(?:add|set|put|enable|grant|change|update|edit|allow|switch|turn|modify|write|configure|append|insert|include|give|pass|use|run|start|launch|accept)\w*\b/i,
-      /\bpermissions?\.(?:allow|defaultMode)|"?(?:allow|allowedTools|allowed-tools|autoApprove)"?\s?[:=]\s?\[?\s?"?(?:\*|Bash\(\*|Bash\(:?\*|all)|\bBash\((?:\*|:\*)\)|\bbypassPermissions\b|\bdangerously[A-Z]\w+|\bskipDangerous\w+|\benableAllProjectMcpServers\b|\bauto-?approv(?:e|al|ing)\b[^.]{0,40}\b(?:all|any|every|everything|tool|command|bash|shell|on|true)\b|\byolo mode\b|\bdisable(?:s|d)? (?:the )?sandbox\w*|\bsandbox\w*[^.]{0,20}\b(?:off|false|disabled|none)\b|\bpasswordless sudo\b|\bpermission (?:prompts?|checks?|mode)\b[^.]{0,20}\b(?:off|bypass\w*|disabl\w*|skip\w*|auto)|\ballow ?list\b[^.]{0,40}(?:\*|\ball\b|\bevery\b|\bany\b)/i,
+      /\bpermissions?\.(?:allow|defaultMode)|"?(?:allow|allowedTools|allowed-tools|autoApprove)"?\s?[:=]\s?\[?\s?"?(?:\*|Bash\(\*|Bash\(:?\*|all)|\bBash\((?:\*|:\*)\)|\bbypassPermissions\b|\bdangerously[A-Z]\w+|\bskipDangerous\w+|\benableAllProjectMcpServers\b|\bauto-?approv(?:e|al|ing)\b.{0,40}\b(?:all|any|every|everything|tool|command|bash|shell|on|true)\b|\byolo mode\b|\bdisable(?:s|d)? (?:the )?sandbox\w*|\bsandbox\w*.{0,20}\b(?:off|false|disabled|none)\b|\bpasswordless sudo\b|\bpermission (?:prompts?|checks?|mode)\b.{0,20}\b(?:off|bypass\w*|disabl\w*|skip\w*|auto)|\ballow ?list\b.{0,40}(?:\*|\ball\b|\bevery\b|\bany\b)/i,
     ],
     not: /\b(?:do not|don'?t|never|avoid|dangerous|risk|warn|caution|only (?:in|for)|not recommended|enum|one of|options?|values?|docs?)\b|\|.*\|/i,
   }),
   ...say("permissions", "warn", "It turns a protection off.", {
     all: [
-      /\b(?:disabl(?:e|es|ing)|turn(?:s|ing)? off|switch(?:es|ing)? off|deactivat(?:e|es|ing)|bypass(?:es|ing)?|circumvent|suspend|shut off|lift|relax|loosen|weaken|remov(?:e|es|ing)|drop|skip|ignor(?:e|es|ing)|suppress|stop|override|uninstall|comment out|opt out of|delet(?:e|es|ing))\b[^.]{0,25}\b(?:all |any |your |the |its |their |every |agent )?(?:\w+ )?(?:safety|security|guardrails?|safeguards?|restrictions?|refusals?|sandbox\w*|firewalls?|anti-?virus|defender|gatekeeper|selinux|apparmor|branch protection|2fa|mfa|two-factor|secret[- ]scanning|code[- ]scanning|required reviews?|audit (?:logs?|logging|trail)|content (?:policy|filters?)|permission (?:prompts?|checks?|requests?|system)|approval (?:prompts?|gates?|steps?)|confirmation (?:prompts?|dialogs?)|security (?:checks?|scans?|warnings?|hooks?|policy|policies|controls?|settings?|features?|headers?)|endpoint protection|EDR|intrusion detection|certificate (?:checks?|validation|verification)|signature (?:checks?|verification)|(?:tls|ssl) (?:checks?|validation|verification)|integrity checks?|code signing|commit signing|policy checks?)\b/i,
+      /\b(?:disabl(?:e|es|ing)|turn(?:s|ing)? off|switch(?:es|ing)? off|deactivat(?:e|es|ing)|bypass(?:es|ing)?|circumvent|suspend|shut off|lift|relax|loosen|weaken|remov(?:e|es|ing)|drop|skip|ignor(?:e|es|ing)|suppress|stop|override|uninstall|comment out|opt out of|delet(?:e|es|ing))\b.{0,25}\b(?:all |any |your |the |its |their |every |agent )?(?:\w+ )?(?:safety|security|guardrails?|safeguards?|restrictions?|refusals?|sandbox\w*|firewalls?|anti-?virus|defender|gatekeeper|selinux|apparmor|branch protection|2fa|mfa|two-factor|secret[- ]scanning|code[- ]scanning|required reviews?|audit (?:logs?|logging|trail)|content (?:policy|filters?)|permission (?:prompts?|checks?|requests?|system)|approval (?:prompts?|gates?|steps?)|confirmation (?:prompts?|dialogs?)|security (?:checks?|scans?|warnings?|hooks?|policy|policies|controls?|settings?|features?|headers?)|endpoint protection|EDR|intrusion detection|certificate (?:checks?|validation|verification)|signature (?:checks?|verification)|(?:tls|ssl) (?:checks?|validation|verification)|integrity checks?|code signing|commit signing|policy checks?)\b/i,
     ],
     not: /\b(?:do not|don'?t|never|avoid|cannot|must not|should not|shouldn'?t|attempts?|attack\w*|detect\w*|prevent\w*|try(?:ing)? to|if|may|might|could|whether|risk\w*|vulnerab\w+|warn\w*|flag|red flags?|without|no way|refuse|reject|block|instead of|rather than|anti-?pattern|finding|check for|look for|audit|test|bad|wrong|mistake|tempt\w*|rationaliz\w*|excuse|violation|forbidden|prohibit\w*|temporarily|safe(?:ly)?|injection|malicious|example|trick\w*|users? (?:who|to|from|can)|any (?:code|pattern|change)|rail ?safety|ignore list)\b|[❌🚫✗×]/iu,
   }),
@@ -357,7 +381,7 @@ const rules: readonly SpeechRule[] = [
   // --- Code from elsewhere ---
   ...say("download-and-run", "warn", "It asks to download something and run it.", {
     all: [
-      /\b(?:download|fetch|retrieve|pull|grab|curl|wget|obtain|get)\b[^.]{0,60}(?:\b(?:script|binary|installer|payload|executable|helper|agent|tool|loader|bootstrap\w*|update\w*|package|archive|module|plugin|code|program|patch|file)\b|https?:|\bit\b)[^.]{0,140}\b(?:and|then|,)\s(?:\w+\s){0,2}?(?:run|execute|launch|start|eval(?:uate)?|source|install|pipe|invoke|exec|chmod)\b/i,
+      /\b(?:download|fetch|retrieve|pull|grab|curl|wget|obtain|get)\b.{0,60}(?:\b(?:script|binary|installer|payload|executable|helper|agent|tool|loader|bootstrap\w*|update\w*|package|archive|module|plugin|code|program|patch|file)\b|https?:|\bit\b).{0,140}\b(?:and|then|,)\s(?:\w+\s){0,2}?(?:run|execute|launch|start|eval(?:uate)?|source|install|pipe|invoke|exec|chmod)\b/i,
       /https?:\/\/|\bfrom (?:the |our |a )?(?:\w+ ){0,3}(?:server|cdn|mirror|bucket|repository|gist|pastebin|url|host|endpoint|site|link|remote)\b/i,
     ],
     not: /\bhttps?:\/\/(?:localhost|127\.)|\bnpm install\b|\bpip install [a-z]|\bbrew install\b|\b(?:do not|don'?t|never)\b/i,
@@ -365,8 +389,8 @@ const rules: readonly SpeechRule[] = [
   }),
   ...say("download-and-run", "warn", "It takes its orders from a page that may change.", {
     all: [
-      /\b(?:fetch|read|download|get|retrieve|load|open|visit|check|pull|curl|request|consult|browse|query|access|follow|obey|execute|run|apply)\w*\b[^.]{0,100}(?:https?:\/\/|\b(?:url|page|endpoint|gist|response|remote (?:file|config\w*|instructions?|prompt)|server|dns|txt record|readme|issue|comment)\b)/i,
-      /\b(?:follow|obey|execute|carry out|do (?:what|whatever|exactly what|as)|comply with|act on|treat|adopt|run|apply|perform|use)\w*\b[^.]{0,60}\b(?:(?:the |its |any |all |whatever |these |those |every )?(?:\w+ )?(?:instructions?|orders?|commands?|directives?|steps|prompts?)\b[^.]{0,30}\b(?:in|from|at|it|there|found|returned|contained?|given|inside|listed|provided|say|there|you (?:find|receive|get))|(?:as|like) (?:\w+ ){0,3}(?:instructions?|system|orders?|commands?|authoritative|trusted|if (?:they|it|the user)))/i,
+      /\b(?:fetch|read|download|get|retrieve|load|open|visit|check|pull|curl|request|consult|browse|query|access|follow|obey|execute|run|apply)\w*\b.{0,100}(?:https?:\/\/|\b(?:url|page|endpoint|gist|response|remote (?:file|config\w*|instructions?|prompt)|server|dns|txt record|readme|issue|comment)\b)/i,
+      /\b(?:follow|obey|execute|carry out|do (?:what|whatever|exactly what|as)|comply with|act on|treat|adopt|run|apply|perform|use)\w*\b.{0,60}\b(?:(?:the |its |any |all |whatever |these |those |every )?(?:\w+ )?(?:instructions?|orders?|commands?|directives?|steps|prompts?)\b.{0,30}\b(?:in|from|at|it|there|found|returned|contained?|given|inside|listed|provided|say|there|you (?:find|receive|get))|(?:as|like) (?:\w+ ){0,3}(?:instructions?|system|orders?|commands?|authoritative|trusted|if (?:they|it|the user)))/i,
     ],
     not: /\b(?:do not|don'?t|never|untrusted|ignore|injection|attack\w*|malicious|as data|not as|docs?|documentation|install(?:ation|ing)?|setup|migrat\w+|README|guide|tutorial|help page|user(?:'s)? (?:instructions?|commands?|steps?|prompts?)|SKILL\.md|reference|template|workflow|this file|the skill|issue body|acceptance)\b/i,
   }),
@@ -374,9 +398,9 @@ const rules: readonly SpeechRule[] = [
   // --- Lies and sabotage ---
   ...say("deception", "warn", "It tells the agent to falsify or to weaken the person's work.", {
     all: [
-      /\b(?:insert|add|introduce|plant|leave|embed|include|inject|hide|create)\b[^.]{0,40}\b(?:backdoors?|back doors?|vulnerabilit(?:y|ies)|logic bombs?|subtle (?:bugs?|flaws?|errors?)|weak(?:ness|nesses)|hidden (?:admin|user|account|endpoint|route)|master (?:password|key)|hard-?coded (?:admin|password|credential|key|token)|hidden functionality|trojans?|kill switch|magic (?:password|token|header))\b|\b(?:report|say|claim|state|mark|declare|write|tell \w+ \w+|pretend|show)\b[^.]{0,40}\b(?:passed|passing|pass|succeeded|success\w*|clean|safe|no (?:issues|vulnerabilities|findings|problems)|approved|verified|green)\b[^.]{0,50}\b(?:even if|regardless|whether or not|without (?:running|checking|reviewing|testing)|no matter|irrespective|despite)\b|\balways (?:approve|merge|accept|lgtm|trust|recommend|prefer|mark|rate)\b[^.]{0,60}\b(?:from|by|our|regardless|without|PRs?|pull requests?|commits?|packages?|vendor|over)\b|\b(?:replace|swap|substitute|change|rewrite|redirect)\b[^.]{0,50}\b(?:wallet|payment|payout|bank|iban|account (?:number|details)|recipient|beneficiary|btc|eth(?:ereum)?|bitcoin|donation|invoice|affiliate|referral)\b[^.]{0,40}\b(?:address|number|details|with|to|id|code|link|tag)\b|\b(?:fabricate|falsify|forge|fake)\b[^.]{0,40}\b(?:results?|tests?|logs?|evidence|reports?|data|approval|signature|records?|numbers?|benchmark\w*|coverage)\b/i,
+      /\b(?:insert|add|introduce|plant|leave|embed|include|inject|hide|create)\b.{0,40}\b(?:backdoors?|back doors?|vulnerabilit(?:y|ies)(?! scan| check| assess| manage| report)|logic bombs?|subtle (?:bugs?|flaws?|errors?)|weak(?:ness|nesses)|hidden (?:admin|user|account|endpoint|route)|master (?:password|key)|hard-?coded (?:admin|password|credential|key|token)|hidden functionality|trojans?|kill switch|magic (?:password|token|header))\b|\b(?:report|say|claim|state|mark|declare|write|tell \w+ \w+|pretend|show)\b.{0,40}\b(?:passed|passing|pass|succeeded|success\w*|clean|safe|no (?:issues|vulnerabilities|findings|problems)|approved|verified|green)\b.{0,50}\b(?:even if|regardless|whether or not|without (?:running|checking|reviewing|testing)|no matter|irrespective|despite)\b|\balways (?:approve|merge|accept|lgtm|trust)\b.{0,40}\b(?:PRs?|pull requests?|commits?|patches|changes|packages?|certificates?|requests?)\b.{0,40}\b(?:from|by|without|regardless|no matter)\b|\balways (?:recommend|suggest|promote|choose|prefer)\b.{0,40}\b(?:our|my)\b|\b(?:replace|swap|substitute|change|rewrite|redirect|set|use)\b.{0,50}\b(?:(?:wallet|payment|payout|btc|eth(?:ereum)?|bitcoin|donation|deposit|recipient|beneficiary) (?:address|account|details|link)(?:es)?|iban|bank (?:account|details)|account number|(?:affiliate|referral) (?:id|code|link|tag))\b.{0,60}\b(?:with|to|by|=)\b|\b(?:fabricate|falsify|forge|fake)\b.{0,40}\b(?:results?|tests?|logs?|evidence|reports?|data|approval|signature|records?|numbers?|benchmark\w*|coverage)\b/i,
     ],
-    not: /\b(?:do not|don'?t|never|avoid|cannot|must not|detect\w*|prevent\w*|attack\w*|security (?:review|audit|test)|find|look for|check|scan|no\b|if|mock|fixture|fake data|faker|stub|ctf|threat|red team|exploit|persistence|post-exploitation|always prefer)\b/i,
+    not: /\b(?:do not|don'?t|never|avoid|cannot|must not|detect\w*|prevent\w*|attackers?|security (?:review|audit|test)|look for|scan for|mock|fixture|fake data|faker|stub|ctf|threat|red team|exploit|post-exploitation)\b/i,
     isDone: true,
   }),
   ...say("deception", "warn", "It spends money or computing power that is not its own.", {

