@@ -106,7 +106,7 @@ const innerCommands =
 const shells = String.raw`(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+(?:\w+=\S*\s+)*)?(?:\S*\/)?(?:(?:ba|z|da|k|c|tc|fi|a)?sh|python[\d.]*|node|perl|ruby|php|deno|bun|tclsh|osascript|pwsh|powershell)(?:\.exe)?\b`;
 const fetches = String.raw`(?:curl|wget|fetch|aria2c|axel|http|https|xh|lwp-request|lynx|w3m|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)(?:\.exe)?\s`;
 const startFiles = String.raw`(?:\.(?:bashrc|bash_profile|bash_login|bash_aliases|bash_logout|zshrc|zprofile|zshenv|zlogin|profile|kshrc|cshrc|tcshrc|xprofile|xinitrc|inputrc)\b|config\.fish\b|fish\/conf\.d\/|\/etc\/(?:profile|environment|bash\.bashrc|zsh|bashrc|ld\.so\.preload)\b|\$PROFILE\b|Microsoft\.(?:PowerShell|VSCode)_profile)`;
-const writes = String.raw`(?:>>?\|?\s*|\btee\s+(?:-\w+\s+|--append\s+)*|\b(?:cp|mv|ln|install|rsync)\s[^\n;|&]{0,300}\s|\b(?:sed|perl)\s+-\w*i[^\n;|&]{0,300}\s|\b(?:Add|Set)-Content\s(?:-\w+\s)*|\bOut-File\s[^\n|;]{0,60})`;
+const writes = String.raw`(?:(?<!<[\w-]{0,30})>>?\|?\s*|\btee\s+(?:-\w+\s+|--append\s+)*|\b(?:cp|mv|ln|install|rsync)\s[^\n;|&]{0,300}\s|\b(?:sed|perl)\s+-\w*i[^\n;|&]{0,300}\s|\b(?:Add|Set)-Content\s(?:-\w+\s)*|\bOut-File\s[^\n|;]{0,60})`;
 const into = (place: string) => new RegExp(`${writes}[^\\s;|&]{0,200}${place}`, "i");
 const elsewhere = String.raw`(?!\S{0,12}(?:registry\.npmjs\.org|registry\.yarnpkg\.com|(?:test\.)?pypi\.org|files\.pythonhosted\.org|proxy\.golang\.org|rubygems\.org|index\.crates\.io|download\.pytorch\.org))`;
 
@@ -193,7 +193,7 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
     /\blaunchctl\s+(?:load|bootstrap|submit|enable|start)\b|Launch(?:Agents|Daemons)\/|\bosascript\b[^\n]{0,120}login item|\.config\/autostart\b|\bpm2\s+startup\b/i,
     /\bschtasks\b[^\n]{0,60}\/create|\b(?:New|Register)-ScheduledTask\b|CurrentVersion\\+Run(?:Once)?\b|\\Startup\\|\bsc(?:\.exe)?\s+create\b|\bNew-Service\b|\bwmic\b[^\n]{0,60}startup/i,
     into(
-      String.raw`\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/(?:settings|hooks|config|mcp|commands|agents|skills|rules|plugins|CLAUDE|AGENTS|GEMINI)\S*`,
+      String.raw`\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/(?:settings|hooks|config|mcp|commands|agents|rules|plugins|CLAUDE|AGENTS|GEMINI)\S*|(?:~|HOME\}?|\/home\/\w+|\/Users\/\w+|\/root)\/\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/skills\S*`,
     ),
     into(
       String.raw`(?:\/|~|\s|^)(?:CLAUDE(?:\.local)?\.md|AGENTS\.md|GEMINI\.md|\.cursorrules|\.windsurfrules|copilot-instructions\.md|\.mcp\.json)\b`,

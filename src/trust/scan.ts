@@ -226,10 +226,6 @@ const patterns: readonly ScanPattern[] = [
     "It deletes a whole disk, system or home folder.":
       /\brm\s{1,9}(?:-{1,2}[\w-]{1,30}\s{1,9}){1,5}(?:--\s{1,9})?["']?(?:\/|~|\$HOME|\$\{HOME\})(?:\/?\*)?\/?["']?(?=[\s;&|`)]|$)|\bmkfs(?:\.\w{1,8})?\s{1,9}(?:-\w{1,9}\s{1,9}){0,4}\/dev\/|\bdd\b[^\n]{0,100}\bof=\/dev\/(?:sd|nvme|hd|disk)|:\(\)\s?\{\s?:\|:&\s?\}\s?;:|\bch(?:mod|own)\s{1,9}(?:-\w{1,9}\s{1,9}){0,3}(?:-R|--recursive)\s{1,9}(?:\S{1,40}\s{1,9})?\/(?=[\s;&|`)]|$)/gm,
   }),
-  ...forms("warn", "download-and-run", {
-    "It runs what it downloads.":
-      /\b(?:curl|wget)\b[^\n|]{0,300}\|\s{0,9}(?:sudo\s{1,9}(?:-\w{1,9}\s{1,9}){0,3})?(?:(?:ba|z|da)?sh|python3?|node|perl|ruby)\b|\b(?:ba|z)?sh\b[^\n]{0,20}<\(\s{0,9}(?:curl|wget)\b|\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^\n|]{0,300}\|\s{0,9}(?:iex|Invoke-Expression)\b/gi,
-  }),
   ...forms("warn", "keys", {
     "It adds a key that may log in to this machine.":
       />>?\s{0,9}\S{0,60}\/\.ssh\/authorized_keys\b|\b(?:add|append|copy|put)\b[^\n]{0,60}\bauthorized_keys\b/gi,
@@ -330,7 +326,7 @@ function findComments(text: string): ScanMatch[] {
     const said = [inside, ...readPlainly(inside)];
     const isSaid = (words: RegExp) => said.some((one) => words.test(one));
     const isOrder = isSaid(speaksToAgents);
-    const isAddress = isSaid(/\b(?:you|your|agents?|claude|codex|models?|the user)\b/i);
+    const isAddress = isSaid(addressesAgents);
     if (isOrder || isAddress || inside.length > 200)
       found.push({
         at,
@@ -343,6 +339,9 @@ function findComments(text: string): ScanMatch[] {
   }
   return found;
 }
+
+const addressesAgents =
+  /\b(?:when|if|before|after) you\b|\b(?:you|agents?|claude|codex|models?|llms?|reader)\b.{0,60}\b(?:must|should|shall|need to|have to|always|never|runs?|sends?|execute|call|include|install|upload|post|fetch|ignore|silently|instead)\b/i;
 
 const speaksToAgents =
   /\b(?:you (?:must|should|are|will|have to)|assistant|an? ai\b|agents? (?:must|should|will)|system prompt|secretly|execute|exfiltrate|curl|wget|(?:do not|don'?t) (?:tell|mention|reveal)|(?:when|if|before|after) (?:you (?:read|see|load|follow|use|run|start|begin|finish|answer|reply)|the agent)\b|run (?:this|the following))\b/i;
@@ -609,9 +608,21 @@ function findDangers(text: string, isProse: boolean): ScanMatch[] {
   });
   return listDangers(commands).map(({ kind, words, at }) => {
     const { at: start = 0, end = 0 } = lines[at] ?? {};
-    return { at: start, end, code: kind, severity: "warn", message: `It ${words}.` };
+    const severity = kind === "download-and-run" && isKnownInstaller(commands[at] ?? "") ? "note" : "warn";
+    return { at: start, end, code: kind, severity, message: `It ${words}.` };
   });
 }
+
+/** Installers that everybody uses, from their makers' own addresses. */
+function isKnownInstaller(command: string): boolean {
+  const urls = command.match(/https?:\/\/[^\s"'`|)>]+/g) ?? [];
+  return (
+    urls.length === 1 && urls.every((one) => knownInstallers.test(one)) && !/[;&]{1,2}\s*\w/.test(command)
+  );
+}
+
+const knownInstallers =
+  /^https:\/\/(?:bun\.(?:sh|com)\/install|astral\.sh\/(?:uv|ruff)\/|sh\.rustup\.rs|get\.pnpm\.io\/|deb\.nodesource\.com\/|rpm\.nodesource\.com\/|get\.docker\.com|install\.python-poetry\.org|deno\.land\/(?:x\/)?install|fnm\.vercel\.app\/|get\.scoop\.sh|community\.chocolatey\.org\/install|tailscale\.com\/install|claude\.ai\/install|get\.k3s\.io|ollama\.com\/install|fly\.io\/install|raw\.githubusercontent\.com\/(?:Homebrew\/install|nvm-sh\/nvm|helm\/helm|kubernetes-sigs\/\w+|pyenv\/pyenv-installer|ohmyzsh\/ohmyzsh)\/)[^\s]*$/;
 
 const against =
   /\b(?:never|do not|don'?t|avoid|must not|should not|forbidden|prohibited|refuse|reject|block(?:s|ed)?|deny|denied|dangerous|destructive|detect\w*|flag(?:s|ged)?|red flags?|anti-?pattern|instead of|rather than|bad|wrong|unsafe|insecure:|vulnerab\w+|malicious|attack\w*|nunca|jamais|niemals|prohibid\w*|verboten|interdit|sin|ohne|sans|sem)\b|[❌🚫✗⛔]|禁止|不要|切勿|しない|금지/iu;
