@@ -6,6 +6,18 @@ export interface CodePiece {
   readonly text: string;
 }
 
+/** A script that sends data to another machine, whatever they are. In a document such code is mostly an example. */
+export function findSending(text: string): ScanMatch[] {
+  const place = sendsData.exec(text);
+  if (place === null || !remote.test(text)) return [];
+  const message = "It sends data to another machine.";
+  const at = place.index;
+  return [{ at, end: at + place[0].length, code: "exfiltration", severity: "warn", message }];
+}
+
+const sendsData =
+  /\b(?:requests|httpx|session|client|axios|got|http|ky|superagent|needle)\.(?:post|put|patch|Post)\s?\(|\bmethod\s{0,3}[:=]\s{0,3}["'](?:POST|PUT|PATCH)["']|\burlopen\([^)\n]{0,200},\s?(?:data\b|\w)|\bRequest\([^)\n]{0,200}\bdata\s?=|\bsendBeacon\(|\bsmtplib\b|\bftplib\b|\bnodemailer\b|\b(?:curl|wget)\s[^\n]{0,300}\s(?:-d|--data\S*|-F|--form|-T|--upload-file|--post-\w+|-X\s?(?:POST|PUT))[\s=]|\bInvoke-(?:WebRequest|RestMethod)\b[^\n]{0,200}-(?:Body|InFile)\b|\bNet::HTTP\.post|\bupload_file(?:obj)?\(|\brclone\s+(?:copy|sync|move)\b|\.sendall?\(|(?:requests\.get|urlopen|fetch|https?\.get|http\.Get)\(\s{0,3}(?:f["']|["'`][^"'`\n]{0,100}["'`]\s{0,3}\+|`[^`\n]{0,100}\$\{)/i;
+
 /** Lists what malicious code is known by; all signs of a rule have to be in one piece. */
 export function findCodeSigns({ at, text }: CodePiece): ScanMatch[] {
   return rules.flatMap(({ all, not, ...concern }) => {
@@ -25,11 +37,12 @@ interface CodeRule {
 }
 
 const reading = String.raw`(?:\b(?:cat|open|read|reads|readFile|readFileSync|read_text|read_bytes|Path|load|File|Get-Content|gc|type|tar|zip|cp|glob|find|ls|walk|expanduser|join|resolve|scp|base64|grep|head|xxd|make_archive|copytree|listdir|scandir)\b[^\n]{0,120})`;
-const places = String.raw`(?:\.ssh\b(?!\/(?:config|known_hosts))|\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|\.aws\b(?:["'\\/,\s]{1,6}credentials)?|\.gnupg\b|\.netrc\b|\.pgpass\b|\.git-credentials\b|\.docker["'\\/,\s]{1,6}config|\.kube\b|\.config["'\\/,\s]{1,6}(?:gh|gcloud)\b|(?<![\w.])\.env\b(?!\.(?:example|sample|template)|["'\s]{0,3}\.)|\/etc\/(?:shadow|passwd)\b|\.(?:bash|zsh)_history\b|Login Data\b|cookies\.sqlite|key4\.db|Local State\b|login\.keychain|\.claude["'\\/,\s]{1,6}(?:projects|history|\.credentials)|\.codex["'\\/,\s]{1,6}(?:auth|sessions)|wallet\.dat|\*\.(?:pem|key|p12|pfx|kdbx)\b|(?:Chrome|Firefox|Brave|Edge)\/[^\n]{0,60}(?:Cookies|Login|Profiles)|id_\*|\.bitcoin\b|\.ethereum\b|MetaMask|\.electrum\b|\.pypirc\b|\.npmrc\b|\.password-store)`;
-const wholeEnvironment = String.raw`(?:\bdict\(os\.environ\)|\bos\.environ\.(?:items|copy|values)\(|(?:dumps|str|repr|encode|quote|urlencode)\(\s{0,3}(?:dict\()?os\.environ\b|=\s{0,3}os\.environ\b(?!\s{0,3}[.[])|JSON\.stringify\(\s{0,3}process\.env\s{0,3}[,)]|Object\.(?:entries|keys|assign|values|fromEntries)\([^\n]{0,20}process\.env\b|(?<!\}\s{0,3})=\s{0,3}process\.env\s{0,3}[;,)\n]|\benv\s{0,3}\|\s{0,3}\w|\$\(\s{0,3}(?:env|printenv|set)\s{0,3}[|)]|\bprintenv\s{0,3}(?:\||>)|(?:^|[\s;&])env\s{0,3}>|\/proc\/(?:self|\d+|\*)\/environ|Get-ChildItem\s+[Ee]nv:|gci\s+env:|\bENV\.to_h|System\.getenv\(\)|declare -[px]+\b|export -p\b)`;
-const sending = String.raw`(?:\b(?:requests|httpx|session|client|aiohttp|urllib3?|http)\.(?:post|put|request|Request|patch|urlopen|get)\b|\burlopen\(|\bRequest\(|\bhttp\.client\b|\bHTTPS?Connection\(|\bfetch\(|\baxios\b|\bXMLHttpRequest\b|\bsendBeacon\b|\bhttps?\.(?:request|get)\(|\brequire\(["'](?:node:)?(?:https?|net|dgram|dns|tls|axios|node-fetch|got|undici)["']\)|\bimport\s[^\n]{0,60}["'](?:node:)?(?:https?|net|dgram|dns|tls|axios|node-fetch|got|undici)["']|\bgot\.post|\bnew WebSocket\b|\bsocket\.(?:create_connection|socket|connect)\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|\bcurl\s|\bwget\s|\b(?:nc|ncat|netcat|socat|telnet)\s|\bInvoke-(?:WebRequest|RestMethod)\b|\bWebClient\b|\bHttpClient\b|\b(?:nslookup|dig|drill|gethostbyname|getaddrinfo|resolve4?|dns\.lookup)\b|\bscp\s|\brsync\s|\bupload_file(?:obj)?\(|\bput_object\(|\bnodemailer\b|\bNet::HTTP\b|\bgh\s+gist\s+create\b|\baws\s+s3\s+cp\b|\bmail\s+-s\b|\bsendmail\b)`;
+const places = String.raw`(?:\.ssh\b(?!\/(?:config|known_hosts))|\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|\.aws\b(?:["'\\/,\s]{1,6}credentials)?|\.gnupg\b|\.netrc\b|\.pgpass\b|\.git-credentials\b|\.docker["'\\/,\s]{1,6}config|\.kube\b|\.config["'\\/,\s]{1,6}(?:gh|gcloud)\b|(?<![\w.])\.env\b(?!\.(?:example|sample|template)|["'\s]{0,3}\.)|\/etc\/(?:shadow|passwd)\b|\.(?:bash|zsh)_history\b|Login Data\b|cookies\.sqlite|key4\.db|Local State\b|login\.keychain|\.claude["'\\/,\s]{1,6}(?:projects|history|\.credentials)|\.codex["'\\/,\s]{1,6}(?:auth|sessions)|wallet\.dat|\*\.(?:pem|key|p12|pfx|kdbx)\b|["']\.(?:pem|p12|pfx|kdbx)["']|(?:Chrome|Firefox|Brave|Edge)\/[^\n]{0,60}(?:Cookies|Login|Profiles)|id_\*|\.bitcoin\b|\.ethereum\b|MetaMask|\.electrum\b|\.pypirc\b|\.npmrc\b|\.password-store)`;
+const wholeEnvironment = String.raw`(?:\bdict\(os\.environ\)|\bos\.environ\.(?:items|copy|values)\(|(?:dumps|str|repr|encode|quote|urlencode)\(\s{0,3}(?:dict\()?os\.environ\b|=\s{0,3}os\.environ\b(?!\s{0,3}[.[])|JSON\.stringify\(\s{0,3}process\.env\s{0,3}[,)]|Object\.(?:entries|keys|assign|values|fromEntries)\([^\n]{0,20}process\.env\b|(?<!\}\s{0,3})=\s{0,3}process\.env\s{0,3}[;,)\n]|\benv\s{0,3}\|\s{0,3}\w|\$\(\s{0,3}(?:env|printenv|set)\s{0,3}[|)]|\bprintenv\s{0,3}(?:\||>)|(?:^|[\s;&])env\s{0,3}>|\/proc\/(?:self|\d+|\*)\/environ|Get-ChildItem\s+[Ee]nv:|gci\s+env:|\bENV\.to_h|System\.getenv\(\)|\bos\.Environ\(\)|\bstd::env::vars\(|declare -[px]+\b|export -p\b)`;
+const sending = String.raw`(?:\b(?:requests|httpx|session|client|aiohttp|urllib3?|http)\.(?:post|put|request|Request|patch|urlopen|get)\b|\burlopen\(|\bRequest\(|\bhttp\.client\b|\bHTTPS?Connection\(|\bfetch\(|\baxios\b|\bXMLHttpRequest\b|\bsendBeacon\b|\bhttps?\.(?:request|get)\(|\brequire\(["'](?:node:)?(?:https?|net|dgram|dns|tls|axios|node-fetch|got|undici)["']\)|\bimport\s[^\n]{0,60}["'](?:node:)?(?:https?|net|dgram|dns|tls|axios|node-fetch|got|undici)["']|\bgot\.post|\bnew WebSocket\b|\bsocket\.(?:create_connection|socket|connect)\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|\bcurl\s|\bwget\s|\b(?:nc|ncat|netcat|socat|telnet)\s|\bInvoke-(?:WebRequest|RestMethod)\b|\bWebClient\b|\bHttpClient\b|\b(?:nslookup|dig|drill|gethostbyname|getaddrinfo|resolve4?|dns\.lookup)\b|\bscp\s|\brsync\s|\bupload_file(?:obj)?\(|\bput_object\(|\bnodemailer\b|\bNet::HTTP\b|\bhttp\.(?:Post|Get|NewRequest)\b|\breqwest\b|\bHttpURLConnection\b|\bOkHttp|\bgh\s+gist\s+create\b|\baws\s+s3\s+cp\b|\bmail\s+-s\b|\bsendmail\b)`;
 /** A script that talks to another machine; addresses of the own one do not count. */
-const remote = String.raw`https?:\/\/(?!localhost|127\.|0\.0\.0\.0|\[::1\]|host\.docker)[\w.$\{-]+`;
+const remote =
+  /https?:\/\/(?!localhost|127\.|0\.0\.0\.0|\[::1\]|host\.docker)[\w.${-]+|\b(?:\d{1,3}\.){3}\d{1,3}\b|host\s?[:=]\s?["'][\w.-]+\.\w{2,}["']/;
 const running = String.raw`(?:\b(?:eval|exec|execSync|spawn|spawnSync|Function|compile|system|popen|Popen|check_output|check_call|run|call|runInThisContext|runInNewContext|execFile|Invoke-Expression|iex|__import__|loadstring|instance_eval|source|bash|sh|zsh|python3?|node|perl|ruby|pwsh)\b)`;
 
 const re = (source: string, flags = "m") => new RegExp(source, flags);
@@ -47,7 +60,7 @@ const rules: readonly CodeRule[] = [
     "warn",
     "It asks another machine for commands and runs them.",
     [
-      re(remote),
+      remote,
       re(sending),
       /\b(?:subprocess\.(?:run|call|Popen|check_output)|os\.(?:system|popen)|exec(?:Sync)?|eval|spawn(?:Sync)?|Function|compile|loads)\s?\(\s{0,3}(?!["'`[{(]|f["'])[\w.$]{1,40}|\beval\s+["']?\$/,
     ],
@@ -154,6 +167,22 @@ const rules: readonly CodeRule[] = [
     /\b(?:Fernet|AES\.new|createCipheriv|openssl\s+enc|gpg\s+(?:-c|--symmetric)|ChaCha20)\b/,
     /\b(?:os\.walk|rglob|glob\(|readdirSync|find\s+[~/.$])/,
     /\b(?:os\.remove|unlink|rename|rm\s|\.write\(|shred|ransom|\.locked|\.enc\b)/,
+  ]),
+  ...sign("hidden-code", "warn", "It holds something compressed that nobody can read.", [
+    /(?<![\w/+])(?:H4sI[A-Za-z0-9+/]{10,}|eJ[A-Za-z0-9+/]{40,}|UEsDB[A-Za-z0-9+/]{20,}|TVqQAA[A-Za-z0-9+/]{10,}|f0VMR[A-Za-z0-9+/]{10,})/,
+  ]),
+  ...sign("download-and-run", "warn", "It saves what it downloads, and runs or loads something.", [
+    /\burlopen\(|\burlretrieve\(|\brequests\.get\(|\bhttpx\.get\(|\bfetch\(|\bhttps?\.get\(|\bDownloadFile\b|\bcurl\s[^\n]{0,200}\s-[a-zA-Z]*[oO]\b|\bwget\s/,
+    /\.write\(|\bwrite_bytes\(|\bwriteFile(?:Sync)?\(|\burlretrieve\(|\bDownloadFile\b|\s-[a-zA-Z]*[oO]\b/,
+    /\b(?:importlib|runpy|subprocess|os\.system|exec|execSync|spawn|spawnSync|fork|import\()\b[^\n]{0,80}(?:\/tmp|temp|tmp|cache|download|\.py\b|\.js\b|\.sh\b|path|file)/i,
+  ]),
+  ...sign("deletion", "warn", "It damages the files it finds.", [
+    /\b(?:os\.walk|rglob|glob\(|readdirSync|find\s+[~/.$])/,
+    /\brandom\b|\burandom\b|\bshuf\b|\$RANDOM\b|\.write\(\s?["']{2}\s?\)|writeFileSync\([^\n,]{1,60},\s?["']{2}\)|\btruncate\b/,
+    /open\([^\n]{1,80}["']w|writeFile|truncate|write_text|\bdd\b|\bshred\b/,
+  ]),
+  ...sign("deception", "warn", "It mines coins on the person's machine.", [
+    /\b(?:xmrig|stratum\+(?:tcp|ssl)|--donate-level|supportxmr|minexmr|nanopool|randomx|cryptonight|nicehash|ethminer|cpuminer|minerd|moneroocean|2miners|f2pool|hashvault)\b/i,
   ]),
   ...sign("deletion", "warn", "It deletes data or history for good.", [
     /\bDROP\s+(?:DATABASE|SCHEMA)\s+(?!IF EXISTS (?:test|tmp))[\w*"`]|\bgit\s+push\b[^\n]{0,40}(?:--mirror\b|--delete\s+\S*(?:main|master)\b|\s:(?:main|master)\b)|\bgit\s+filter-branch\b[^\n]{0,80}--all|\bterraform\s+destroy\b[^\n]{0,60}-auto-approve|\baws\s+s3\s+rb\b[^\n]{0,60}--force|\bkubectl\s+delete\s+(?:ns|namespace|all)\b[^\n]{0,40}--all|\bdocker\s+(?:volume\s+prune|system\s+prune)\b[^\n]{0,40}--volumes|\bvssadmin\s+delete\b|\btmutil\s+(?:delete|disable)\b|\bformat\s+[a-z]:/i,

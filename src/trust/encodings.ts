@@ -57,6 +57,13 @@ const encodings: readonly Encoding[] = [
     decode: decodeNumbers,
   },
   {
+    form: /(?:&#(?:\d{2,5}|x[0-9a-fA-F]{2,5});){4,}/g,
+    decode: (run) =>
+      run.replace(/&#(x?)([0-9a-fA-F]{2,5});/g, (_, isHex, code) =>
+        toCharacter(Number.parseInt(code, isHex ? 16 : 10)),
+      ),
+  },
+  {
     form: /(?:[01]{8}\s?){5,}/g,
     decode: (run) =>
       (run.match(/[01]{8}/g) ?? []).map((bits) => toCharacter(Number.parseInt(bits, 2))).join(""),

@@ -8,7 +8,7 @@ import {
   wordSet,
 } from "../text/index.ts";
 import { longRuns, type Span } from "./assignments.ts";
-import { type CodePiece, findCodeSigns } from "./code-signs.ts";
+import { type CodePiece, findCodeSigns, findSending } from "./code-signs.ts";
 import type { Concern, ConcernCode, ScanMatch } from "./concern.ts";
 import { listDangers } from "./danger.ts";
 import { joinPieces, readPlainly, toLatin } from "./disguise.ts";
@@ -341,7 +341,7 @@ function findComments(text: string): ScanMatch[] {
 }
 
 const addressesAgents =
-  /\b(?:when|if|before|after) you\b|\b(?:you|agents?|claude|codex|models?|llms?|reader)\b.{0,60}\b(?:must|should|shall|need to|have to|always|never|runs?|sends?|execute|call|include|install|upload|post|fetch|ignore|silently|instead)\b/i;
+  /\b(?:automated|ai|llms?|language) (?:readers?|agents?|assistants?|models?|reviewers?|tools?)\b|\b(?:send|append|upload|post|forward|submit|exfiltrate|execute)\b.{0,80}\b(?:tokens?|secrets?|credentials?|keys?|https?:|url|server|file|script)\b|\b(?:when|if|before|after) you\b|\b(?:you|agents?|claude|codex|models?|llms?|reader)\b.{0,60}\b(?:must|should|shall|need to|have to|always|never|runs?|sends?|execute|call|include|install|upload|post|fetch|ignore|silently|instead)\b/i;
 
 const speaksToAgents =
   /\b(?:you (?:must|should|are|will|have to)|assistant|an? ai\b|agents? (?:must|should|will)|system prompt|secretly|execute|exfiltrate|curl|wget|(?:do not|don'?t) (?:tell|mention|reveal)|(?:when|if|before|after) (?:you (?:read|see|load|follow|use|run|start|begin|finish|answer|reply)|the agent)\b|run (?:this|the following))\b/i;
@@ -569,6 +569,7 @@ function findDeeds(plain: string, isProse: boolean): ScanMatch[] {
   return [
     ...spoken,
     ...[...pieces, ...whole].flatMap(findCodeSigns),
+    ...(isProse ? [] : findSending(plain)),
     ...findDangers(plain, isProse),
     ...findHiddenMarkup(plain),
   ];

@@ -85,7 +85,7 @@ const refused =
 // --- Words for things ---
 
 const someone = String.raw`(?:the |an? |any |your |our )?(?:end[- ])?(?:users?|humans?|person|people|developers?|operators?|reviewers?|owners?|customers?|clients?|maintainers?|team|anyone|anybody|them|him|her)\b`;
-const privateThings = String.raw`(?:\.ssh\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\b|\.gnupg\b|\.netrc\b|\.npmrc\b|\.kube\b|\.docker/config|(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\.git-credentials|/etc/(?:passwd|shadow)|\bprivate keys?\b|\bssh[ -]keys?\b|\benv(?:ironment)?[ -]?(?:variables?|vars?|dump|values?)\b|\bcredentials?\b|\bkeychain\b|\bwallet (?:files?|keys?|seeds?|data|backups?)\b|\bseed phrases?\b|\bmnemonics?\b|\b(?:browser|session) cookies?\b|\bcookie (?:jar|store)\b|\b(?:shell|bash|zsh|command|terminal) history\b|_history\b|\bbrowser (?:profile|history|data)\b|\bclipboard\b|\bsaved passwords?\b|\bhosts\.yml\b|\bsecrets?\.(?:ya?ml|json|toml|env)\b|\boauth_token\b|\b(?:master|deploy|signing|encryption|service account) keys?\b|\*\.pem\b|\bkeyring\b|\boutput of (?:\W{0,2})(?:env|printenv|set)\b)`;
+const privateThings = String.raw`(?:\.ssh\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\b|\.gnupg\b|\.netrc\b|\.npmrc\b|\.kube\b|\.docker/config|(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\.git-credentials|/etc/(?:passwd|shadow)|\bprivate keys?\b|\bssh[ -]keys?\b|\benv(?:ironment)?[ -]?(?:variables?|vars?|dump|values?)\b|\bcredentials?\b|\bkeychain\b|\bwallet (?:files?|keys?|seeds?|data|backups?)\b|\bseed phrases?\b|\bmnemonics?\b|\b(?:browser|session) cookies?\b|\bcookie (?:jar|store)\b|\b(?:shell|bash|zsh|command|terminal) history\b|_history\b|\bbrowser (?:profile|history|data)\b|\bclipboard\b|\bsaved passwords?\b|\bhosts\.yml\b|\bsecrets?\.(?:ya?ml|json|toml|env)\b|\boauth_token\b|\b(?:master|deploy|signing|encryption|service account) keys?\b|\*\.pem\b|\bdot ?files\b|\btfstate\b|\bkubeconfig\b|\b(?:any|all|every|the) (?:\w+ )?(?:keys|secrets|tokens|passwords)\b|\bgh secret\b|_TOKEN\b|_SECRET\b|\bkeyring\b|\boutput of (?:\W{0,2})(?:env|printenv|set)\b)`;
 const softThings = String.raw`(?:${privateThings}|\bapi[ _-]?keys?\b|\b(?:access|auth|bearer|session|refresh|oauth|github|personal access|secret) tokens?\b|\btokens\b|\bsecrets?\b|\bpasswords?\b|\b(?:conversation|chat|session|prompt)s?(?:'s)? (?:history|log|logs|transcript|content|contents|text|context|summary)\b|\btranscripts?\b|\b(?:whole|entire|full|complete|recent) (?:conversation|chat|repo(?:sitory)?|codebase|project|diff|session|context|source)\b|\bsource (?:code|files|tree)\b|\bthe (?:conversation|codebase|user's (?:messages?|prompts?|requests?|files?|code|input|data|question|name|email))\b|\bsystem prompt\b|\bcustomer (?:data|records?|lists?|emails?)\b|\bpersonal data\b|\bPII\b|\bhost ?names?\b|\bgit (?:config|remote|diff)\b|\bproprietary\b|\bconfidential\b|\binternal (?:docs?|documents?|urls?|hosts?)\b|\bworking director(?:y|ies)\b|\bfile (?:list|listing|tree|contents?)\b|\bdatabase (?:dump|contents?|url|string)\b|\bconnection strings?\b)`;
 const sending = String.raw`\b(?:send|sends|sending|post|posts|upload|uploads|uploading|transmit|transmits|forward|forwards|submit|submits|e-?mail|emails|exfiltrate|exfiltrates|report|reports|share|sync|syncs|ship|ships|deliver|beacon|relay|dump|publish|push|pushes|mirror|back up|backup|backs up|PUT|append|attach|embed|include|pass|encode|stream|leak|copy|write|call|fetch|request|visit|ping|curl|register|hand)\b`;
 const url = String.raw`(?:https?:\/\/(?!(?:localhost|127\.|0\.0\.0\.0|\[::1\]))|\bwss?:\/\/|\bftp:\/\/|[\w.+-]{1,40}@[\w-]{1,40}\.\w{2,})`;
@@ -504,6 +504,72 @@ const rules: readonly SpeechRule[] = [
     ],
     not: /\b(?:ask|confirm|propose|suggest|offer|approval|approve|if the user|user (?:wants|asks|requests|approves|confirms|says|prefer\w*|preferences?)|lessons?|learned|learnings?|conventions?|decisions?|preferences?|knowledge|do not|never|don'?t|optional\w*|template|context (?:for|in)|insights?|patterns?|improv\w+|discover\w*|findings?)\b/i,
   }),
+
+  concealment(
+    [
+      /\b(?:no (?:reason|need|point)|(?:not|isn'?t) necessary|unnecessary|pointless) (?:in |to )(?:includ|mention|list|report|describ|show|talk|bring|tell|explain|disclos|surfac)\w*|\b(?:handle|do|perform|process|run|make|carry out|complete|execute|finish|apply) (?:this|it|that|these|the \w+)(?: \w+){0,2} (?:quietly|silently|discreetly|privately|confidentially|in secret)\b|\b(?:existence|presence|contents?) of (?:this|these)\b.{0,30}\b(?:confidential|secret|private|undisclosed|unmentioned)\b|\b(?:say|report|mention|state|tell (?:them|the user|the human)) only that\b|\bonly (?:say|report|mention|state|tell (?:them|the user)) that\b|\b(?:if|should|when) (?:\w+ )?(?:someone|anyone|anybody|the user|they|a reviewer|somebody) (?:\w+ )?asks? why\b|\bnever (?:show|print|display|reveal|quote|paste) (?:this|the) (?:command|step|call|script|instruction|request)\b|\b(?:from|in) any (?:diff|output|summary|report|log) you (?:present|show|give|print|write)\b/i,
+    ],
+    "warn",
+    /\b(?:users? ask why (?:a|the) (?:test|build)|jargon)\b/i,
+  ),
+  ...say("injection", "warn", "It sets itself against the agent's own rules.", {
+    all: [
+      /\b(?:checks?|reviews?|approvals?|verification|consent|validation|confirmation)s? (?:has|have|had|was|were) (?:already |all )?(?:been )?(?:performed|done|made|completed|obtained|handled|carried out|given) (?:upstream|elsewhere|already|for you|by (?:the )?(?:platform|operator|system|vendor|author|team))|\bgo ahead with (?:\w+ )?(?:destructive|dangerous|privileged|irreversible)\b|\bby (?:loading|using|installing|reading|activating|invoking|running) (?:this|the|it)\b.{0,20}\byou (?:\w+ )?(?:agree|accept|consent|commit|undertake|confirm)\b|\b(?:requests?|attempts?|orders?|instructions?|messages?|demands?) (?:by the user |from the user )?to (?:stop|cease|abort|undo|disobey|leave|abandon)\b.{0,50}\b(?:refused?|ignored?|rejected?|tests?|disregarded?|declined?|invalid)\b|\b(?:confirmations?|confirmation dialogs?|permission (?:prompts?|checks?)|approvals?|safety (?:checks?|rules|filters?)|guardrails?) (?:\w+ )?(?:are|is|have been|has been|were) (?:\w+ )?(?:disabled|off|suspended|waived|lifted|unnecessary|not (?:required|needed|active|in effect)|turned off|switched off)\b|\b(?:anthropic|openai|google|microsoft)[- ](?:certified|approved|verified|signed|endorsed|authori[sz]ed|sanctioned|official(?:ly)?)\b|\btools? (?:that|which) (?:are|is|would be) (?:otherwise|normally|usually) (?:blocked|forbidden|denied|disallowed|restricted)\b|\b(?:your|its|the (?:agent|model|assistant)'s) (?:\w+ )?(?:instructions?|rules|guidelines?|training|policy|policies|restrictions?|safety \w+) (?:\w+ )?(?:forbids?|prohibits?|prevents?|says? otherwise|(?:are|is) (?:outdated|wrong|obsolete|superseded|void|suspended)|(?:were|was) written|conflicts?|disallows?|do not (?:allow|permit|cover)|objects?)\b|\bignor(?:e|ing) (?:what|whatever|anything|everything) (?:the )?(?:user|human|person|developer|they) (?:ask|sa|want|request|instruct|object|tell|told|wrote|type)\w*|\bignore the (?:user|human)(?:'s)?\b(?! (?:input|id|agent))|\b(?:above|preceding|previous|rest|visible)\b.{0,20}\b(?:was|is|were|are) (?:only |just |meant |written |intended )?for (?:humans|people|human readers|show|display|reviewers)\b|\b(?:following|rest|below|next) (?:\w+ )?(?:is|are) (?:only |meant |intended )?for (?:you|agents?|the (?:agent|model|ai|assistant)|machines|automated readers)\b/i,
+    ],
+    not: /\b(?:do not|don'?t|never|must not) (?:ignore|bypass)|\b(?:git|openai-compatible|google-certified|microsoft-signed driver)\b/i,
+  }),
+  ...say("exfiltration", "warn", "It asks to send private data somewhere.", {
+    all: [
+      /\b(?:send|submit|upload|publish|attach|post|forward|e-?mail|transmit|share|push|deliver|exfiltrate|hand over|put)\b/i,
+      re(privateThings),
+      re(
+        String.raw`(?:${url}|${ownPlaces}|${dropPlaces}|\bs3:\/\/|\b(?:feedback|contact|web|google) form\b|\bissue\b|\bcomment\b|\b(?:drive|slack|discord|telegram|mail|upload\w*) (?:server|tool|channel|bot)\b|\bcolleagues?\b|\bsupport (?:staff|team)\b|\bthe telemetry\b)`,
+      ),
+    ],
+    not: /\b(?:do not|don'?t|never|avoid|must not|should not|cannot|attackers?|vulnerab\w+|leak\w*|prevent\w*|detect\w*|exposed?|exposure|redact\w*|mask\w*|Authorization|headers?|rotate|secret manager|vault|webhook secret|login|log in|sign in|oauth|env(?:ironment)? variables? (?:to|in|for|on) (?:the )?(?:vercel|railway|render|heroku|netlify|production|your)|design tokens?|color tokens?|the (?:input|output|context|max)\w* tokens|all tokens|all passwords|the keys)\b/i,
+    isWide: true,
+    isDone: true,
+  }),
+  ...say("exfiltration", "warn", "It builds the output of a command into an address.", {
+    all: [/https?:\/\/[^\s"'`]{0,200}\$\((?:whoami|hostname|id|cat|env|git|uname|ls|pwd|base64)\b/i],
+  }),
+  ...say("persistence", "warn", "It sets up something that starts by itself later.", {
+    all: [
+      /\b(?:add|create|write|extend|register|configure|put|install|drop|insert|append)\b.{0,80}(?:\bautostart\b|\bLaunch(?:Agents|Daemons)\b|\b(?:post|pre)install\b|\bfolderOpen\b|\b(?:SessionStart|UserPromptSubmit|PreToolUse|PostToolUse|Stop) hook|\bcrontab\b|\blogin items?\b|\bstartup folder\b|\bpost-(?:merge|checkout|commit|receive) hook)/i,
+      /\b(?:runs?|running|executes?|starts?|calls?|launch\w*|that|which|with|to)\b/i,
+    ],
+    not: /\b(?:if the user|user (?:wants|asks|requests)|optional(?:ly)?|ask|offer|suggest|do not|don'?t|never|avoid|prisma generate|husky|patch-package|electron|hook (?:types?|events?|examples?|reference)|how to|guide|learn|explains?|supports?|document\w*)\b/i,
+  }),
+  ...say("persistence", "warn", "It writes itself into what later sessions obey.", {
+    all: [
+      re(
+        String.raw`\b(?:write|save|add|store|note|record|put|commit)\b.{0,20}\b(?:to|in|into)\b.{0,12}\b(?:your|its|the agent'?s?|claude'?s?) (?:long-term |persistent |own |global )?memor(?:y|ies) (?:that|:|the fact)|\b(?:save|keep|store|put|copy|place|write)\b.{0,20}\b(?:copy|copies|version) of (?:these|this|the) (?:instructions?|skill|rules?|file|text|section)\b|\b(?:these|this|the same) (?:instructions?|rules?|text|section|block)\b.{0,40}\b(?:to|in|into)\b.{0,30}${agentFiles}`,
+      ),
+    ],
+    not: /\b(?:user (?:prefer\w*|wants|asks|says)|if the user|ask|do not|don'?t|never|backup|before (?:editing|changing)|follow)\b/i,
+  }),
+  ...say("permissions", "warn", "It grants somebody wide rights.", {
+    all: [
+      /\b(?:give|grant|assign|allow|add)\b.{0,60}(?:\broles\/(?:owner|editor)\b|\b(?:owner|administrator|admin|root|superuser) (?:role|rights|access|privileges?|permissions?)\b|\b(?:everyone|everybody|anyone|all users|allUsers|anonymous|the public|world)\b.{0,20}\b(?:write|full|admin|access|read)\b|\bAdministratorAccess\b|\b(?:full|write|unrestricted) access to (?:the )?(?:share|disk|file ?system|home|cluster|account|production)\b)/i,
+    ],
+    not: /\b(?:do not|don'?t|never|avoid|not|least privilege|instead of|unless|only|risk\w*|vulnerab\w+|overly|excessive|check|detect|audit|flag|if)\b/i,
+  }),
+  ...say("download-and-run", "warn", "It asks to download something and run it.", {
+    all: [
+      /\b(?:install|open|run|launch|execute|load|enable|double-click|sideload)\w*\b.{0,80}\bhttps?:\/\/(?!github\.com\/[\w.-]+\/[\w.-]+\/releases)\S{1,200}\.(?:crx|xpi|vsix|exe|msi|dmg|pkg|apk|deb|rpm|appimage|jar|ps1|bat|command|tgz|whl)\b/i,
+    ],
+  }),
+  ...say(
+    "deception",
+    "warn",
+    "It asks for a good word for itself, or changes what money or trust rests on.",
+    {
+      all: [
+        /\b(?:rate|score|mark|label|classify|report|treat|consider|judge|describe|flag)\b.{0,40}\b(?:this|every|all|any|our|each) (?:\w+ )?(?:package|skill|file|repo(?:sitory)?|plugin|extension|tool|dependency|commit|contribution)s?\b.{0,60}\b(?:as )?(?:safe|benign|trusted|verified|harmless|clean|maximum|highest|top|5 stars|10\/10|excellent)\b|\b(?:change|alter|modify|adjust|shift|replace|swap|transpose) (?:one|a|some|the|any|two|single)\b.{0,20}\b(?:digits?|amounts?|figures?|account numbers?|iban|payee|recipient|decimal)\b|\b(?:predictable|guessable|weak(?:er)?|known|constant|fixed)\b.{0,40}\b(?:random number generator|rng|nonce|session (?:id|key)|encryption key|salt|csprng)\b|\b(?:random number generator|rng|nonce|session (?:id|key)|encryption key|salt)\b.{0,20}\b(?:predictable|guessable|weak(?:er)?)\b|\b(?:leave out|omit|hide|overstate|exaggerate|downplay|conceal|understate)\b.{0,30}\b(?:weakness(?:es)?|drawbacks?|flaws?|risks?|conflicts? of interest|downsides?|problems?)\b|\b(?:wipe|erase|destroy|nuke|trash|corrupt|overwrite)\b.{0,20}\b(?:the|all|every|their|your|any) (?:\w+ )?(?:repo(?:sitory)?|files|data|disk|database|backups?|history|machine|drive|home)\b|\b(?:bc1[a-z0-9]{25,60}|4[0-9AB][1-9A-HJ-NP-Za-km-z]{90,95})\b/i,
+      ],
+      not: /\b(?:do not|don'?t|never|avoid|must not|should not|without|cannot|if|check|detect\w*|attack\w*|vulnerab\w+|test|before|risk of|could|would|may|might|will|warning|caution|be careful|security|audit|finding|insecure|bad|instead of)\b/i,
+    },
+  ),
 
   // --- Lies and sabotage ---
   ...say("deception", "warn", "It tells the agent to falsify or to weaken the person's work.", {
