@@ -1,5 +1,6 @@
 export { maskStart } from "./assignments.ts";
 export { findForeignBranches } from "./branch.ts";
+export type { Concern, ConcernCode } from "./concern.ts";
 export { type Danger, type DangerKind, findDanger } from "./danger.ts";
 export {
   cutToFit,
@@ -25,13 +26,13 @@ export {
   shortScrubber,
 } from "./redactor.ts";
 export {
-  type Concern,
-  type ConcernCode,
   isSafePath,
   maxBodyChars,
   mayBeWritten,
   mostScanned,
+  needsPerson,
   scan,
+  scanFiles,
   scanSince,
 } from "./scan.ts";
 export { findDoubt } from "./taint.ts";
