@@ -239,6 +239,10 @@ export type LedgerEntry =
       "proposal.decided",
       { readonly proposal: string; readonly decision: "accepted" | "rejected" | "published" }
     >
+  /** Words were masked in entries written before; each has this digest since. */
+  | Entry<"texts.masked", { readonly entries: readonly { readonly key: string; readonly digest: string }[] }>
+  /** A person goes on with a ledger that is not as it was written. */
+  | Entry<"ledger.accepted", { readonly faults: readonly string[] }>
   | Entry<"change.intended", Change>
   | Entry<"change.made", { readonly id: string }>
   | Entry<"change.dropped", { readonly id: string; readonly because: string }>;
