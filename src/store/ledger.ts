@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
-import type { Clock } from "../base/index.ts";
+import { type Clock, compareText } from "../base/index.ts";
 import type { EntryOf, LedgerEntry, SessionId, TranscriptId } from "../records/index.ts";
 import {
   type ChainFault,
@@ -39,6 +39,8 @@ type Row = Tables["ledger"];
 
 const saltBytes = 12;
 const inspectedAtOnce = 500;
+/** Clocks are set by this much now and then; beyond it, one that goes back was wrong before. */
+const clockSlackMs = 60 * 60_000;
 
 export function createLedger(db: Kysely<Tables>, clock: Clock, anchor: ChainAnchor) {
   /** The chain grows at one end: whoever reads the newest link must be the next to write. */
@@ -46,31 +48,32 @@ export function createLedger(db: Kysely<Tables>, clock: Clock, anchor: ChainAnch
     db.isTransaction ? work(db) : db.transaction().execute(work);
   const append = (entries: readonly LedgerEntry[]) =>
     inTransaction((tx) => appendEntries(tx, entries, clock.now(), anchor));
+  const read = async (query: Parameters<typeof selectRows<"ledger">>[2]) => {
+    const rows = await selectRows(db, "ledger", query);
+    return correctTimes(rows, await readCorrections(db)).map(entryFromRow);
+  };
   return {
     /** Appends what is not there yet, by idempotency key, and answers with what was new. */
     append,
     /** In the order of event time, then session, then key; never by arrival. */
-    all: async (): Promise<LedgerEntry[]> =>
-      (await selectRows(db, "ledger", { orderBy: ["at", "session", "key"] })).map(entryFromRow),
+    all: (): Promise<LedgerEntry[]> => read({ orderBy: ["at", "session", "key"] }),
     /** Which of these keys have an entry. */
     has: (keys: readonly string[]) => findKeys(db, keys),
     /** The entries with these keys, in no promised order. */
-    get: async (keys: readonly string[]): Promise<LedgerEntry[]> =>
-      (await selectRows(db, "ledger", { where: "key", in: keys })).map(entryFromRow),
+    get: (keys: readonly string[]): Promise<LedgerEntry[]> => read({ where: "key", in: keys }),
     /** How many entries there are: the same number, the same ledger. */
     count: async (): Promise<number> =>
       (await db.selectFrom("ledger").select(sql<number>`count(*)`.as("count")).executeTakeFirstOrThrow())
         .count,
     /** The entries of a type that were noted since a time, in the order of time. */
     since: async <Type extends LedgerEntry["type"]>(type: Type, at: number): Promise<EntryOf<Type>[]> => {
-      const isLater = sql`and at >= ${at}`;
-      const rows = await selectRows(db, "ledger", {
-        where: "type",
-        in: [type],
-        and: isLater,
-        orderBy: ["at", "key"],
-      });
-      return rows.map(entryFromRow) as EntryOf<Type>[];
+      const and = sql`and at >= ${at}`;
+      return (await read({ where: "type", in: [type], and, orderBy: ["at", "key"] })) as EntryOf<Type>[];
+    },
+    /** The entries of a type that a clock wrote which was ahead of the time given. */
+    ahead: async <Type extends LedgerEntry["type"]>(type: Type, now: number): Promise<EntryOf<Type>[]> => {
+      const and = sql`and recorded_at > ${now + clockSlackMs}`;
+      return (await read({ where: "type", in: [type], and })) as EntryOf<Type>[];
     },
     /** When an entry of a type was last noted, by the clock of that time; null when none was. */
     lastNoted: async (type: LedgerEntry["type"]): Promise<number | null> => {
@@ -127,9 +130,11 @@ async function appendEntries(
   const fresh = new Map(entries.filter(({ key }) => !known.has(key)).map((entry) => [entry.key, entry]));
   if (fresh.size === 0) return [];
   const newest = await readNewest(tx);
+  const hasGoneBack = newest && newest.recorded_at > recorded_at + clockSlackMs;
+  const added = [...(hasGoneBack ? [correctionEntry(recorded_at, newest)] : []), ...fresh.values()];
   let { n, link: prev } = newest ?? { n: 0, link: anchor.begin() };
-  const salts = randomBytes(saltBytes * fresh.size);
-  const rows = [...fresh.values()].map((entry, at): Row => {
+  const salts = randomBytes(saltBytes * added.length);
+  const rows = added.map((entry, at): Row => {
     const data = JSON.stringify(entry.data);
     const salt = salts.toString("base64url", at * saltBytes, (at + 1) * saltBytes);
     const row = { ...entry, data, salt, recorded_at, digest: digestData(data, salt), n: ++n, prev };
@@ -137,12 +142,42 @@ async function appendEntries(
     return { ...row, link: prev };
   });
   await inSlices(rows, (some) => tx.insertInto("ledger").values(some).execute());
-  return [...fresh.values()];
+  return added;
 }
 
 async function readNewest(db: Kysely<Tables>) {
   const query = db.selectFrom("ledger").select(["n", "recorded_at", readColumn("ledger", "link")]);
   return query.orderBy("n", "desc").limit(1).executeTakeFirst();
+}
+
+// --- Times that a wrong clock wrote ---
+
+/** The clock has gone back: nothing that was written before now can have happened after now. */
+function correctionEntry(at: number, { n, recorded_at }: { n: number; recorded_at: number }): LedgerEntry {
+  return {
+    ...{ at, project: null, session: null, actor: "knack", type: "clock.corrected", key: `clock:${n}:${at}` },
+    data: { was: recorded_at },
+  };
+}
+
+type Correction = Pick<Row, "n" | "recorded_at">;
+
+async function readCorrections(db: Kysely<Tables>): Promise<Correction[]> {
+  const query = db.selectFrom("ledger").select(["n", "recorded_at"]).where("type", "=", "clock.corrected");
+  return query.orderBy("n").execute();
+}
+
+/** Rows with times that are possible, in the order that these have; rows are as they were where no clock was wrong. */
+function correctTimes(rows: Row[], corrections: readonly Correction[]): Row[] {
+  if (corrections.length === 0) return rows;
+  const correct = (row: Row): Row => {
+    // One millisecond apart, so that they stay in the order in which they were written.
+    const bounds = corrections
+      .filter(({ n }) => n > row.n)
+      .map(({ n, recorded_at }) => recorded_at - (n - row.n));
+    return row.at === null ? row : { ...row, at: Math.min(row.at, ...bounds) };
+  };
+  return rows.map(correct).sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || compareText(a.key, b.key));
 }
 
 type MaskedEntry = EntryOf<"texts.masked">["data"]["entries"][number];

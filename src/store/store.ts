@@ -78,10 +78,20 @@ function createParts({ db, clock, anchor }: StoreSource) {
     ledger: createLedger(db, clock, anchor),
     readings: createReadings(db),
     sessions: createSessions(db),
-    events: createEvents(db),
+    events: createEvents(db, clock),
     projects: createProjects(db),
     learning: createLearning(db),
     leases: createLeases(db),
+    /**
+     * The time by which things age: that of the third-latest session, and never ahead of the clock. A clock that is
+     * wrong in one session ages nothing, and neither does a time in which nobody worked.
+     */
+    eventNow: async (): Promise<number> => {
+      const ended = sql<number>`coalesce(ended_at, started_at)`.as("at");
+      const query = db.selectFrom("session").select(ended).where("subagent", "=", 0);
+      const latest = (await query.orderBy("at", "desc").limit(3).execute()).flatMap(({ at }) => at ?? []);
+      return Math.min(clock.now(), latest.at(-1) ?? Number.POSITIVE_INFINITY);
+    },
     /** Forgets every row that follows from the ledger, to be folded anew. */
     clearFolds: async () => {
       for (const table of foldTables) await db.deleteFrom(table).execute();
@@ -215,7 +225,7 @@ function sessionToRow({ project, counts, ...session }: Session): Omit<Tables["se
   };
 }
 
-function createEvents(db: Kysely<Tables>) {
+function createEvents(db: Kysely<Tables>, clock: Clock) {
   const findBase = async (transcript: TranscriptId): Promise<number> => {
     const row = await db.selectFrom("session").select("n").where("id", "=", transcript).executeTakeFirst();
     return (row?.n ?? 0) * eventsPerSession;
@@ -302,6 +312,12 @@ function createEvents(db: Kysely<Tables>) {
       const found = await db.selectFrom("session").select("n").where("path", "in", old).execute();
       let dropped = 0;
       for (const { n } of found) dropped += await dropEvents(db, n);
+      // What a clock wrote that was ahead would stay until that time.
+      await db
+        .updateTable("reading")
+        .set({ cached_at: clock.now() })
+        .where("cached_at", ">", clock.now())
+        .execute();
       await db.updateTable("reading").set({ cached_at: null }).where("cached_at", "<", before).execute();
       return dropped;
     },
@@ -459,6 +475,9 @@ function createLeases(db: Kysely<Tables>) {
 
 // --- Background work, which one process does at a time ---
 
+/** A lease that ends later than this was written by a clock that was ahead. */
+const longestLeaseMs = 6 * 60 * 60_000;
+
 export interface BackgroundWork {
   /** Takes a lease on a piece of work until a time; false while another running process has it. */
   claim(work: string, until: number): Promise<boolean>;
@@ -470,7 +489,8 @@ export function createBackgroundWork({ leases }: Store, clock: Clock): Backgroun
   return {
     claim: async (work, until) => {
       const held = await leases.holder(work);
-      const dead = held && !isAlive(held.holder) ? held.holder : undefined;
+      const isOver = held && (!isAlive(held.holder) || held.until > until + longestLeaseMs);
+      const dead = isOver ? held.holder : undefined;
       return leases.take(work, { holder: self, now: clock.now(), until, insteadOf: dead });
     },
     giveBack: (work) => leases.release(work, self),
@@ -480,7 +500,8 @@ export function createBackgroundWork({ leases }: Store, clock: Clock): Backgroun
 /** Whether a running process is at a piece of work. */
 export async function isClaimed({ leases }: Store, work: string, now: number): Promise<boolean> {
   const held = await leases.holder(work);
-  return held !== null && held.until > now && isAlive(held.holder);
+  const isCurrent = held !== null && held.until > now && held.until < now + longestLeaseMs;
+  return isCurrent && isAlive(held.holder);
 }
 
 function isAlive(holder: string): boolean {

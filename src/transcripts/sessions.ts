@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { KnackError } from "../base/index.ts";
-import { applyEntries } from "../lessons/index.ts";
+import { refold } from "../lessons/index.ts";
 import {
   countEvents,
   type Diagnostic,
@@ -268,11 +268,6 @@ export async function rebuild(store: Store, { dryRun = false } = {}): Promise<Dr
     if (error !== undone) throw error;
   }
   return drift;
-}
-
-async function refold(tx: Store): Promise<void> {
-  await tx.clearFolds();
-  await applyEntries(tx, await tx.ledger.all());
 }
 
 /**

@@ -53,7 +53,7 @@ export const doctor = defineCommand({
     if (fixed.done.length > 0) found = await examine(call, false);
     const { checks, error } = found;
     const ok = checks.every((check) => check.ok);
-    const isDamaged = checks.some((check) => !check.ok && ["database", "chain"].includes(check.name));
+    const isDamaged = checks.some((check) => !check.ok && ["database", "history"].includes(check.name));
     call.answer({ ok, checks, fixed: fixed.done, ...(dryRun ? { would: fixed.planned } : {}) }, [
       fixed.planned.map((what) => `would ${what}`),
       fixed.done.map((what) => `fixed: ${what}`),
@@ -192,7 +192,7 @@ async function checkStore(knack: Knack, rebuilding: boolean, screen: Screen): Pr
           `${screen.knack} doctor --rebuild`,
         )
       : right(`${several(entries, "entry", "entries")}, all rows follow from it${rests}`),
-    chain: checkChain(chain, rebuilding, screen),
+    history: checkHistory(chain, rebuilding, screen),
   };
 }
 
@@ -202,7 +202,7 @@ function restoreAdvice({ knack }: Screen): string {
 
 // --- Whether the ledger is as it was written ---
 
-function checkChain(chain: LedgerInspection, isAccepted: boolean, screen: Screen): CheckResult {
+function checkHistory(chain: LedgerInspection, isAccepted: boolean, screen: Screen): CheckResult {
   const { faults, accepted, masked, before } = chain;
   if (faults.length > 0 && !isAccepted)
     return wrong(
