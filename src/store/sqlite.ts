@@ -212,9 +212,9 @@ function decodeRow(row: unknown): Record<string, unknown> {
 }
 
 /** SQLite's result codes; the driver names only some of their many extended forms. */
-const sqlite = { busy: 5, locked: 6, corrupt: 11, notADatabase: 26 };
-/** No permission, busy, read-only, a failing disk, a full one, cannot be opened. */
-const outsideFaults = new Set([3, 5, 8, 10, 13, 14]);
+const sqlite = { busy: 5, locked: 6, corrupt: 11, full: 13, notADatabase: 26 };
+/** No permission, busy, read-only, a failing disk, cannot be opened. */
+const outsideFaults = new Set([3, 5, 8, 10, 14]);
 
 function readCode(error: unknown): number {
   return ((error as { rawCode?: number }).rawCode ?? 0) & 0xff;
@@ -223,6 +223,11 @@ function readCode(error: unknown): number {
 function explainError(cause: unknown, path: string): unknown {
   const code = readCode(cause);
   const message = errorMessage(cause);
+  if (code === sqlite.full)
+    return new KnackError("DISK_FULL", `No space is left on the disk for Knack's database ${path}.`, {
+      hint: "Make room and run the command again: what was kept before is not lost.",
+      cause,
+    });
   if (outsideFaults.has(code))
     return new KnackError("STORE_UNAVAILABLE", `Knack's database ${path} cannot be written: ${message}.`, {
       hint: "Make room or set KNACK_HOME to a folder that you can write to.",
