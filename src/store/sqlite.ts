@@ -296,8 +296,17 @@ function createTables(database: Connection, path: string): void {
     } else if (version !== schemaVersion) throw otherVersion(path, version);
     database.prepare("commit").run([]);
   } catch (error) {
-    database.prepare("rollback").run([]);
+    rollBack(database);
     throw error;
+  }
+}
+
+/** A full disk makes SQLite roll back by itself; its complaint about a second time would hide why. */
+function rollBack(database: Connection): void {
+  try {
+    database.prepare("rollback").run([]);
+  } catch {
+    // Nothing is left to take back.
   }
 }
 
@@ -406,5 +415,10 @@ class ImmediateDialect extends SqliteDialect {
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // SQLite may have rolled back by itself, on a full disk: the reason must not be lost over this.
+    await super.rollbackTransaction(connection).catch(() => {});
   }
 }
