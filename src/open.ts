@@ -126,6 +126,8 @@ export async function openKnack(options: KnackOptions = {}) {
       (await store.ledger.since("maintained", 0)).at(-1) ?? null,
     /** Finishes or undoes what a killed process began to write. */
     repair: () => repairChanges(publishing),
+    /** The time by which things age. */
+    eventNow: store.eventNow,
     rebuild: () => rebuild(store),
     close: async () => {
       await store.close();

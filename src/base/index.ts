@@ -1,4 +1,4 @@
-export { errorMessage, KnackError } from "./errors.ts";
+export { errorMessage, explainDiskFault, KnackError } from "./errors.ts";
 export { bindAll, type Clock, compareText, makeId } from "./ids.ts";
 export {
   asArray,

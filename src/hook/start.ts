@@ -144,7 +144,8 @@ function recordStart({ home, now }: HookEvent, project: string): number | null {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (last === null) writeFileSync(file, "", { mode: 0o600 });
   utimesSync(file, now / 1_000, now / 1_000);
-  return last;
+  // A clock that was ahead then would hide what is new until that time.
+  return last !== null && last > now ? null : last;
 }
 
 /** Explains to the user why nothing is learned any more; null if all is well. */

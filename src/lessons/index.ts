@@ -7,6 +7,7 @@ export {
   foldImports,
   ratedItemId,
   recordEntries,
+  refold,
 } from "./fold.ts";
 export {
   areContrary,

@@ -146,6 +146,7 @@ const telling = [
   "lesson.documented",
   "import.decided",
   "change.made",
+  "texts.masked",
 ] as const;
 
 type Row = readonly [key: string, value: unknown];

@@ -375,7 +375,7 @@ export function getReadMark({ path, position, state }: Reading, transcript: Tran
 /** Deletes the events of transcripts that were not read for a while; the sessions and their counts stay. */
 export async function purge({ store, clock }: Pick<IngestDeps, "store" | "clock">): Promise<number> {
   const at = clock.now();
-  const before = at - eventDays * 86_400_000;
+  const before = (await store.eventNow()) - eventDays * 86_400_000;
   return store.transaction(async (tx) => {
     const events = await tx.events.purge(before);
     if (events === 0) return 0;

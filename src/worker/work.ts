@@ -130,7 +130,7 @@ class Worker {
       rmSync(home.worker, { force: true });
       if (isLate() || inbox.isEmpty()) break;
     }
-    removeOldFiles(home, this.clock.now());
+    removeOldFiles(home, await knack.eventNow());
     if (this.faults.length > 0) throw this.faults[0];
   }
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(known.home, { recursive: true, force: true }));
 
-const matchKeys = "kind name lesson score load why evidence id action failed worked distance sessions".split(
+const matchKeys = "kind name lesson score load why evidence id action failed worked distance sessions doubt".split(
   " ",
 );
 

@@ -1,6 +1,7 @@
 import { KnackError } from "../../base/index.ts";
 import { recordEntries } from "../../lessons/index.ts";
 import type { Actor, Change, KeptArtifact, LedgerEntry } from "../../records/index.ts";
+import type { Store } from "../../store/index.ts";
 import type { PackageFileList, SkillFolder } from "../files/packages.ts";
 import { toContent } from "../files/packages.ts";
 import { parseRules, setRule } from "../rule.ts";
@@ -85,7 +86,7 @@ async function carryOut(
   const { kept } = await readHistory(deps.store);
   for (const step of planned) changes.push(await markNewFolders(deps, step, kept));
   for (const step of planned) await storeVersions(deps, step);
-  const already = await deps.store.transaction(async (tx) => {
+  const intend = async (tx: Store) => {
     const history = await readHistory(tx);
     const known = new Set(history.changes.map(({ change }) => change.id));
     if (changes.some((change) => !known.has(change.id) && changeId(change, history) !== change.id))
@@ -96,7 +97,9 @@ async function carryOut(
     const intents = changes.map((data) => ({ ...common, key: `change:${data.id}`, data }));
     await recordEntries(tx, [...decided, ...intents]);
     return known;
-  });
+  };
+  // On the disk before a file is touched: after a power loss, too, `repairChanges` knows of it.
+  const already = await deps.store.transaction(intend, { durable: true });
   if (already === null) return null;
   const outcomes: ChangeOutcome[] = [];
   for (const change of changes) {
