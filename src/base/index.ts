@@ -11,6 +11,15 @@ export {
   parseObject,
 } from "./json.ts";
 export {
+  isInsideFolder,
+  listFilesBelow,
+  openPlainFile,
+  PlainFileError,
+  readPlainFile,
+  readPlainHandle,
+  readPlainText,
+} from "./plain-file.ts";
+export {
   isRunning,
   jsonBytes,
   removeStaleDrafts,

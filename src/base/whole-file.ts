@@ -12,13 +12,15 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Replaces a file atomically: a reader sees either the old content or the new. */
-export function writeFileAtomically(path: string, parts: readonly Uint8Array[]): void {
+/** Replaces a file atomically: a reader sees either the old content or the new. A link at the path is replaced too. */
+export function writeFileAtomically(path: string, parts: readonly Uint8Array[], mode = 0o600): void {
   // One folder at most: a home deleted meanwhile is not recreated.
   makeFolder(dirname(path));
   const draft = `${path}.${process.pid}.new`;
   try {
-    const file = openSync(draft, "w", 0o600);
+    rmSync(draft, { force: true });
+    // Only a file that is new: somebody may have put a link there.
+    const file = openSync(draft, "wx", mode);
     try {
       // Some hundred at a time: an operating system takes about a thousand.
       for (let at = 0; at < parts.length; at += 500) {

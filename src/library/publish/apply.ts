@@ -257,7 +257,7 @@ async function putFile(
   if (there !== before) return describeRefusal(path, "changed");
   const expecting = isText ? read.hash : null;
   const done = await (files === null
-    ? library.removeText(path, { expecting: expecting ?? "" })
+    ? library.removeText(path, { expecting, root })
     : library.writeText(path, mainText(files), { expecting, root }));
   return done.written ? null : describeRefusal(path, done.because);
 }
@@ -282,7 +282,7 @@ async function putRule({ library }: PublishDeps, change: Change): Promise<string
     if ("because" in next) return `${path}: ${next.because}`;
     if (after !== null && reach === "me") await library.excludeFromGit(root, path);
     const written = await (next.text === "" && expecting !== null && newFile
-      ? library.removeText(path, { expecting })
+      ? library.removeText(path, { expecting, root })
       : library.writeText(path, next.text, { expecting, root }));
     if (written.written) {
       if (after === null && reach === "me" && parseRules(next.text).rules.length === 0)
