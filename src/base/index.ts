@@ -22,6 +22,7 @@ export {
 export {
   isRunning,
   jsonBytes,
+  keepPrivate,
   removeStaleDrafts,
   writeDerivedFile,
   writeFileAtomically,

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -66,6 +67,18 @@ export function isRunning(pid: number): boolean {
     // The process exists but belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
+}
+
+/**
+ * Takes a folder from everybody but its owner; true if it was open to others. A folder that everybody shares, such as
+ * /tmp, is left alone.
+ */
+export function keepPrivate(folder: string): boolean {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  const isShared = found === undefined || (found.mode & 0o1000) !== 0 || found.uid !== process.getuid?.();
+  if (isShared || (found.mode & 0o077) === 0) return false;
+  chmodSync(folder, 0o700);
+  return true;
 }
 
 function makeFolder(path: string): void {

@@ -233,8 +233,9 @@ async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
     throw error;
   };
   let seen = { id: "", times: 0 };
-  let lock = await open(path, "wx").catch(isTaken);
-  for (; lock === null; lock = await open(path, "wx").catch(isTaken)) {
+  const take = () => open(path, "wx", 0o600).catch(isTaken);
+  let lock = await take();
+  for (; lock === null; lock = await take()) {
     const found = await stat(path).catch(ifMissing(null));
     const id = found ? `${found.ino} ${found.mtimeMs}` : "";
     seen = { id, times: id === seen.id ? seen.times + 1 : 0 };

@@ -47,6 +47,8 @@ export interface SkillFolder {
   readonly folder: string;
   /** The repository or home folder it belongs to: links that lead out of it are not followed. */
   readonly root: string;
+  /** What is written there is the person's alone, whatever the umask. */
+  readonly isPrivate?: boolean;
 }
 
 /** One file of a package: its path below the package, with `/` on every system, and its permission bits. */
@@ -335,14 +337,15 @@ function checkFiles(name: string, files: PackageFileList): void {
 }
 
 /** Writes files into a folder that nobody else knows yet, and syncs them to the disk. */
-async function writeFiles(folder: string, files: PackageFileList): Promise<void> {
-  await mkdir(folder, { recursive: true });
+async function writeFiles(folder: string, files: PackageFileList, isPrivate = false): Promise<void> {
+  const options = { recursive: true, mode: isPrivate ? 0o700 : 0o777 };
+  await mkdir(folder, options);
   const folders = new Set([folder]);
   for (const { path, bytes, mode } of files) {
     const target = join(folder, path);
-    await mkdir(dirname(target), { recursive: true });
+    await mkdir(dirname(target), options);
     for (let above = dirname(target); above !== folder; above = dirname(above)) folders.add(above);
-    await writeNew(target, bytes, mode);
+    await writeNew(target, bytes, isPrivate ? mode & 0o700 : mode);
   }
   for (const one of folders) await syncFolder(one);
 }
@@ -357,7 +360,7 @@ async function write(
   checkFiles(name, files);
   return change(place, name, options, async (work) => {
     const [staged, target] = [join(work, "new"), join(place.folder, name)];
-    await writeFiles(staged, files);
+    await writeFiles(staged, files, place.isPrivate);
     if (options.expecting === null) await removeEmptyFolders(target);
     const moved = await (options.expecting === null
       ? moveFolder(staged, target)
@@ -385,7 +388,8 @@ async function change(
   work: (folder: string) => Promise<string | null | undefined>,
 ): Promise<Written> {
   return changeIn(place, { written: false, because: "outside", found: null }, async () => {
-    if (options.expecting === null) await mkdir(place.folder, { recursive: true });
+    if (options.expecting === null)
+      await mkdir(place.folder, { recursive: true, mode: place.isPrivate ? 0o700 : 0o777 });
     const objection = await findObjection(place, name, options);
     if (objection !== null) return objection;
     const hash = await inWorkFolder(place.folder, work);
@@ -601,9 +605,9 @@ export function createVersions(folder: string) {
         const staged = join(work, "new");
         // Modes are in the list: an unreadable copy could not be restored.
         const readable = files.map((file) => ({ ...file, mode: 0o600 }));
-        await writeFiles(join(staged, "files"), readable);
+        await writeFiles(join(staged, "files"), readable, true);
         const modes = narrowModes(files, await readModes(version));
-        await writeNew(join(staged, modesFile), JSON.stringify(modes));
+        await writeNew(join(staged, modesFile), JSON.stringify(modes), 0o600);
         await syncFolder(staged);
         if (!(await moveFolder(staged, version)))
           await rename(join(staged, modesFile), join(version, modesFile));

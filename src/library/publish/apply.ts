@@ -222,10 +222,11 @@ async function putContent(deps: PublishDeps, change: Change): Promise<string | n
 
 async function putSkill(
   { library }: PublishDeps,
-  { name, path, root, before, after }: Change,
+  { name, path, root, before, after, reach }: Change,
   files: PackageFileList | null,
 ): Promise<string | null> {
-  const place: SkillFolder = { folder: dirname(path), root };
+  // Drafts lie in Knack's home, which is one person's.
+  const place: SkillFolder = { folder: dirname(path), root, isPrivate: reach === "draft" };
   await library.repair(place);
   if (files === null) {
     if (before === null) return null;
@@ -245,7 +246,7 @@ async function putSkill(
 /** A command or an agent is one file. */
 async function putFile(
   { library }: PublishDeps,
-  { kind, name, path, root, before, after }: Change,
+  { kind, name, path, root, before, after, reach }: Change,
   files: PackageFileList | null,
 ): Promise<string | null> {
   if (!isSkillName(name) || !path.endsWith(`/${name}.md`)) return `${path} is no place for ${name}`;
@@ -258,7 +259,7 @@ async function putFile(
   const expecting = isText ? read.hash : null;
   const done = await (files === null
     ? library.removeText(path, { expecting, root })
-    : library.writeText(path, mainText(files), { expecting, root }));
+    : library.writeText(path, mainText(files), { expecting, root, isPrivate: reach === "draft" }));
   return done.written ? null : describeRefusal(path, done.because);
 }
 
