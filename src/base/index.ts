@@ -1,3 +1,4 @@
+export { escapeControls, showControls } from "./controls.ts";
 export { errorMessage, KnackError } from "./errors.ts";
 export { bindAll, type Clock, compareText, makeId } from "./ids.ts";
 export {

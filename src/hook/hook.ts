@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
-import { asString, isObject, type JsonObject, makeId } from "../base/index.ts";
+import { asString, escapeControls, isObject, type JsonObject, makeId, showControls } from "../base/index.ts";
 import { type Home, isSilent, resolveHome } from "../settings/index.ts";
 import { loadChildProcess } from "../spool/index.ts";
 import {
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     const call = isObject(payload) ? parseEvent(payload, { home, env, asks }) : null;
     const reply = call && (await answer(call, after("--part", words)));
     const output = call && reply && formatReply(call.event, reply);
-    if (output) writeSync(1, `${JSON.stringify(output)}\n`);
+    if (output) writeSync(1, `${escapeControls(JSON.stringify(output))}\n`);
   } catch (error) {
     if (home !== null) log(home, error);
   }
@@ -121,13 +121,15 @@ function part<Name extends keyof Parts>(name: Name, { home }: HookEvent): Parts[
 function formatReply(event: string, { context, receipt, ask }: HookReply): JsonObject | null {
   if (!context && !receipt && !ask) return null;
   return {
-    ...(receipt ? { systemMessage: receipt } : {}),
-    // Models reject a whole session that contains a lone surrogate.
-    ...(context
-      ? { hookSpecificOutput: { hookEventName: event, additionalContext: context.toWellFormed() } }
-      : {}),
-    ...(ask ? { decision: "block", reason: ask } : {}),
+    ...(receipt ? { systemMessage: clean(receipt) } : {}),
+    ...(context ? { hookSpecificOutput: { hookEventName: event, additionalContext: clean(context) } } : {}),
+    ...(ask ? { decision: "block", reason: clean(ask) } : {}),
   };
+}
+
+/** Agents print it on a terminal, and models reject a whole session that contains a lone surrogate. */
+function clean(text: string): string {
+  return showControls(text).toWellFormed();
 }
 
 /** Nothing more is logged beyond this size until the worker removes the log. */

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 const dist = join(import.meta.dirname, "../../dist");
 
 test.each([
-  ["hook", 9],
+  ["hook", 11],
   ["hook-turn", 12],
   ["hook-record", 30],
   ["hook-start", 42],
