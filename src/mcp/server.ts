@@ -35,8 +35,8 @@ interface ServeOptions {
   readonly open: () => Promise<Knack>;
 }
 
-/** Serves Knack's tools on standard input and output until the host closes them. */
-export async function serve(options: ServeOptions): Promise<void> {
+/** Serves Knack's tools on standard input and output until the host closes them; false if it had to stop before. */
+export async function serve(options: ServeOptions): Promise<boolean> {
   const desk = createDesk(options);
   const transport = new StdioServerTransport();
   let trouble: Error | null = null;
@@ -54,10 +54,13 @@ export async function serve(options: ServeOptions): Promise<void> {
     };
   });
   // It normally closes with its host; by itself only on an error, such as a line without end.
-  if (!process.stdin.readableEnded && process.stdout.writable)
-    process.stderr.write(`knack mcp stopped: ${trouble ?? "the transport was closed"}\n`);
+  const isBroken = !process.stdin.readableEnded && process.stdout.writable;
+  if (isBroken) process.stderr.write(`knack mcp stopped: ${trouble ?? "the transport was closed"}\n`);
   await handle.close().catch(() => {});
   await desk.close();
+  // A host that goes on writing would keep a server that answers nothing.
+  if (isBroken) process.stdin.destroy();
+  return !isBroken;
 }
 
 /** Answers a call of a tool; `client` is what the host calls itself. */
