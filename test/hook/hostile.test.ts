@@ -87,7 +87,8 @@ describe("The compiled code that a hook keeps", () => {
       (bytes) => bytes.fill(0, bytes.length - 12_288, bytes.length - 8_192),
       (bytes) => bytes.subarray(0, bytes.length >> 1),
       (bytes) => Buffer.concat([bytes, Buffer.alloc(4_096)]),
-      (bytes) => bytes.fill(255, bytes.length >> 1, (bytes.length >> 1) + 1),
+      (bytes) => bytes.fill(255, 1_000, 1_001),
+      (bytes) => bytes.fill(7, bytes.length - 1),
       () => Buffer.alloc(0),
       () => Buffer.alloc(good.length),
     ];
