@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { asArray, asObject, asString } from "../base/index.ts";
+import { asArray, asObject, asString, readPlainFile } from "../base/index.ts";
 import { type FindRoots, type ItemRoot, skillFile } from "../library/index.ts";
 import type { ItemKind, ItemProblem } from "../records/index.ts";
 import { type AgentSurroundings, claudeHome, codexHome } from "./agents.ts";
@@ -86,8 +86,10 @@ export function createRootFinder(surroundings: AgentSurroundings): FindRoots {
     const plugins = await findPluginRoots(claudeHome(surroundings), here, table.length);
     return {
       roots: [
-        ...here.flatMap(({ id, root }) => listRoots(id, ({ project }) => project && join(root, project))),
-        ...listRoots("user", ({ user }) => user && join(user[0](surroundings), user[1])),
+        ...here.flatMap(({ id, root }) =>
+          listRoots(id, ({ project }) => project && join(root, project), root),
+        ),
+        ...listRoots("user", ({ user }) => user && join(user[0](surroundings), user[1]), null),
         ...plugins.roots,
       ],
       problems: [
@@ -104,11 +106,16 @@ export function createRootFinder(surroundings: AgentSurroundings): FindRoots {
   };
 }
 
-function listRoots(scopeId: string, findFolder: (row: RootRow) => string | null): ItemRoot[] {
+function listRoots(
+  scopeId: string,
+  findFolder: (row: RootRow) => string | null,
+  within: string | null,
+): ItemRoot[] {
   return table.flatMap((row, rank) => {
     const path = findFolder(row);
     const { kind, form, prefix = "" } = row;
-    return path === null ? [] : [{ path, kind, form, scopeId, rank, prefix, owner: null, draft: false }];
+    const root = { kind, form, scopeId, rank, prefix, within, owner: null, draft: false };
+    return path === null ? [] : [{ path, ...root }];
   });
 }
 
@@ -143,15 +150,15 @@ async function findPluginRoots(
   rank: number,
 ): Promise<{ roots: ItemRoot[]; problems: ItemProblem[] }> {
   const problems: ItemProblem[] = [];
-  const list = asObject(await readJson(join(home, "plugins", "installed_plugins.json"), problems));
+  const list = asObject(await readJson(join(home, "plugins", "installed_plugins.json"), null, problems));
   const installed: InstalledPlugins = new Map(
     Object.entries(asObject(list?.plugins) ?? {}).map(([id, entries]) => [id, readInstalls(entries)]),
   );
-  const everywhere = await readEnabled([join(home, "settings.json")], problems);
+  const everywhere = await readEnabled([join(home, "settings.json")], null, problems);
   const loaded = findLoaded("user", null, installed, everywhere);
   for (const { id, root } of projects) {
     const files = ["settings.json", "settings.local.json"].map((name) => join(root, ".claude", name));
-    const here = await readEnabled(files, problems);
+    const here = await readEnabled(files, root, problems);
     // What the person has everywhere is the person's; a project adds to it.
     const own = [...(here ?? [])].filter((plugin) => !everywhere?.has(plugin));
     loaded.push(...findLoaded(id, root, installed, new Set(own)));
@@ -168,10 +175,14 @@ function readInstalls(entries: unknown) {
 }
 
 /** The plugins that settings switch on, later files over earlier ones; null where one cannot be read. */
-async function readEnabled(paths: readonly string[], problems: ItemProblem[]): Promise<Set<string> | null> {
+async function readEnabled(
+  paths: readonly string[],
+  within: string | null,
+  problems: ItemProblem[],
+): Promise<Set<string> | null> {
   const enabled = new Set<string>();
   for (const path of paths) {
-    const read = await readJson(path, problems);
+    const read = await readJson(path, within, problems);
     if (read === undefined) return null;
     for (const [id, on] of Object.entries(asObject(asObject(read)?.enabledPlugins) ?? {}))
       on === false ? enabled.delete(id) : enabled.add(id);
@@ -203,14 +214,15 @@ async function listPluginRoots(
   rank: number,
   problems: ItemProblem[],
 ): Promise<ItemRoot[]> {
-  const manifest = asObject(await readJson(join(folder, ".claude-plugin", "plugin.json"), problems)) ?? {};
+  const file = join(folder, ".claude-plugin", "plugin.json");
+  const manifest = asObject(await readJson(file, folder, problems)) ?? {};
   const prefix = `${id.slice(0, id.lastIndexOf("@"))}:`;
   const roots: ItemRoot[] = [];
   for (const kind of ["skill", "command", "agent"] as const)
     for (const path of [join(folder, `${kind}s`), ...resolveWithin(folder, manifest[`${kind}s`])]) {
       const isPackage = existsSync(join(path, skillFile));
       const form = kind !== "skill" ? "markdown" : isPackage ? "package" : "packages";
-      roots.push({ path, kind, form, scopeId, rank, prefix, owner: "core", draft: false });
+      roots.push({ path, kind, form, scopeId, rank, prefix, within: folder, owner: "core", draft: false });
     }
   return [...new Map(roots.map((root) => [`${root.kind} ${root.path}`, root])).values()];
 }
@@ -227,9 +239,10 @@ function resolveWithin(folder: string, said: unknown): string[] {
 }
 
 /** The content of a JSON file; null if it does not exist, undefined if it cannot be read. */
-async function readJson(path: string, problems: ItemProblem[]): Promise<unknown> {
+async function readJson(path: string, within: string | null, problems: ItemProblem[]): Promise<unknown> {
   try {
-    return JSON.parse((await readFile(path, "utf8")).replace(/^\ufeff/, ""));
+    const bytes = readPlainFile(path, { within: within ?? undefined });
+    return JSON.parse(bytes.toString("utf8").replace(/^\ufeff/, ""));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return null;

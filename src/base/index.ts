@@ -1,3 +1,4 @@
+export { escapeControls, showControls } from "./controls.ts";
 export { errorMessage, explainDiskFault, KnackError } from "./errors.ts";
 export { bindAll, type Clock, compareText, makeId } from "./ids.ts";
 export {
@@ -11,8 +12,18 @@ export {
   parseObject,
 } from "./json.ts";
 export {
+  isInsideFolder,
+  listFilesBelow,
+  openPlainFile,
+  PlainFileError,
+  readPlainFile,
+  readPlainHandle,
+  readPlainText,
+} from "./plain-file.ts";
+export {
   isRunning,
   jsonBytes,
+  keepPrivate,
   removeStaleDrafts,
   writeDerivedFile,
   writeFileAtomically,

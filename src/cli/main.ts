@@ -57,7 +57,10 @@ export async function main(words: readonly string[], context: CommandContext): P
     const error = isMissingFolder(thrown)
       ? wrongUsage("The current folder no longer exists.", "Change to another one: cd")
       : (explainDiskFault(thrown) ?? thrown);
-    if (!(error instanceof KnackError)) throw error;
+    if (!(error instanceof KnackError)) {
+      process.stderr.write(visible(`${error instanceof Error ? error.stack : error}\n`));
+      return 1;
+    }
     process.stderr.write(visible(`knack: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`));
     return error.exitCode;
   }

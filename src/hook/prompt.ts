@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { opendirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { asString } from "../base/index.ts";
+import { asString, readPlainText } from "../base/index.ts";
 import { asksToRemember } from "../learning/index.ts";
 import { sharedLessonId } from "../lessons/index.ts";
 import { findHome, readQuestion, recallFromSnapshot, renderPromptFact } from "../recall/index.ts";
@@ -13,6 +13,8 @@ import { holdBack, type OpenSnapshot, openMarks, show, withSnapshot } from "./se
 
 /** Characters given to an agent at once; its own limit is 10,000. */
 const contextChars = 9_000;
+/** Names of a folder that are looked at. */
+const mostNames = 2_000;
 /** Lessons and skills told at one prompt. */
 const mostTold = 3;
 /** Characters of a prompt that are recorded; twice as many are read. */
@@ -113,11 +115,28 @@ async function recallLessons(call: HookEvent, known: OpenSnapshot, text: string)
 
 /** Finds skills in the library; null if its index cannot be read. The next writer replaces a damaged index. */
 function findItems(call: HookEvent, { project }: OpenSnapshot, text: string): Fit[] | null {
-  const context = describeProject((call.cwd !== null && attempt(() => readdirSync(call.cwd ?? ""))) || []);
+  const context = describeProject((call.cwd !== null && attempt(() => listNames(call.cwd ?? ""))) || []);
   const found = readIndexFiles(dirname(call.home.snapshot), (index) =>
     find(index, text, { project, context }),
   );
   return found?.flatMap((one) => fitItem(call, project, one) ?? []) ?? null;
+}
+
+/** The first names in a folder: what tells a project's kind is among few files, and a folder may have millions. */
+function listNames(folder: string): string[] {
+  const names: string[] = [];
+  const entries = opendirSync(folder);
+  try {
+    for (
+      let entry = entries.readSync();
+      entry !== null && names.length < mostNames;
+      entry = entries.readSync()
+    )
+      names.push(entry.name);
+  } finally {
+    entries.closeSync();
+  }
+  return names;
 }
 
 /** A skill as it is shown; null if its file is gone or unreadable. */
@@ -127,7 +146,7 @@ function fitItem(call: HookEvent, project: string, { card, how }: FoundItem): Fi
   const { id, name, source } = card;
   // Only a text unchanged since it was scanned for the index is given whole. The agent may read what Knack may not.
   const mayLoad = how === "load" && card.harmless && changed === card.changedAt;
-  const whole = mayLoad ? attempt(() => readFileSync(card.path, "utf8")) : null;
+  const whole = mayLoad ? readPlainText(card.path) : null;
   const shown = { type: "offered", skill: id, name, how: whole === null ? "offer" : "load" } as const;
   return {
     ...{ kind: "skill", id, name, source },

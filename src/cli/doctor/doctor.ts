@@ -1,14 +1,20 @@
 import { accessSync, constants, existsSync, renameSync, rmSync, statSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agents } from "../../agents/index.ts";
 import type { ReviewState } from "../../authoring/index.ts";
-import { errorMessage, KnackError } from "../../base/index.ts";
+import { errorMessage, KnackError, listFilesBelow } from "../../base/index.ts";
 import { type JudgeState, readUnaskedJudge } from "../../learning/index.ts";
 import type { PublishedItem } from "../../library/index.ts";
 import { type Knack, openKnack } from "../../open.ts";
-import { findBrokenSettings, type Home, isDisabled, resolveHome, userHome } from "../../settings/index.ts";
+import {
+  describeIgnored,
+  findBrokenSettings,
+  type Home,
+  isDisabled,
+  resolveHome,
+  userHome,
+} from "../../settings/index.ts";
 import { type ChainFault, describeBefore, type LedgerInspection } from "../../store/index.ts";
 import { several } from "../../text/index.ts";
 import { findCheckout } from "../../transcripts/index.ts";
@@ -173,7 +179,8 @@ function checkHome(folder: string): CheckResult {
 
 function checkSettings(home: Home, roots: readonly (string | null)[]): CheckResult {
   const broken = findBrokenSettings(home, roots);
-  if (broken.length === 0) return right("readable");
+  const ignored = [...new Set(roots)].flatMap((root) => (root === null ? [] : (describeIgnored(root) ?? [])));
+  if (broken.length === 0) return right(["readable", ...ignored].join("; "));
   return wrong(broken.join(" "), "fix the file, or delete it; until then Knack does not learn there");
 }
 
@@ -266,10 +273,13 @@ async function checkAgents(env: CliEnv): Promise<CheckResults> {
   const unused: string[] = [];
   for (const agent of agents) {
     const folders = agent.sessionFolders({ home: userHome(env), env }).filter((folder) => existsSync(folder));
+    const refuse = (_: string, error: unknown) => {
+      throw error;
+    };
     try {
       let files = 0;
       for (const folder of folders) {
-        const names = statSync(folder).isFile() ? [""] : await readdir(folder, { recursive: true });
+        const names = statSync(folder).isFile() ? [""] : listFilesBelow(folder, refuse);
         files += names.filter((name) => agent.isSession(join(folder, name))).length;
       }
       if (folders.length === 0) unused.push(agent.name);

@@ -225,10 +225,11 @@ async function putContent(deps: PublishDeps, change: Change): Promise<string | n
 
 async function putSkill(
   { library }: PublishDeps,
-  { name, path, root, before, after }: Change,
+  { name, path, root, before, after, reach }: Change,
   files: PackageFileList | null,
 ): Promise<string | null> {
-  const place: SkillFolder = { folder: dirname(path), root };
+  // Drafts lie in Knack's home, which is one person's.
+  const place: SkillFolder = { folder: dirname(path), root, isPrivate: reach === "draft" };
   await library.repair(place);
   if (files === null) {
     if (before === null) return null;
@@ -248,7 +249,7 @@ async function putSkill(
 /** A command or an agent is one file. */
 async function putFile(
   { library }: PublishDeps,
-  { kind, name, path, root, before, after }: Change,
+  { kind, name, path, root, before, after, reach }: Change,
   files: PackageFileList | null,
 ): Promise<string | null> {
   if (!isSkillName(name) || !path.endsWith(`/${name}.md`)) return `${path} is no place for ${name}`;
@@ -260,8 +261,8 @@ async function putFile(
   if (there !== before) return describeRefusal(path, "changed");
   const expecting = isText ? read.hash : null;
   const done = await (files === null
-    ? library.removeText(path, { expecting: expecting ?? "" })
-    : library.writeText(path, mainText(files), { expecting, root }));
+    ? library.removeText(path, { expecting, root })
+    : library.writeText(path, mainText(files), { expecting, root, isPrivate: reach === "draft" }));
   return done.written ? null : describeRefusal(path, done.because);
 }
 
@@ -285,7 +286,7 @@ async function putRule({ library }: PublishDeps, change: Change): Promise<string
     if ("because" in next) return `${path}: ${next.because}`;
     if (after !== null && reach === "me") await library.excludeFromGit(root, path);
     const written = await (next.text === "" && expecting !== null && newFile
-      ? library.removeText(path, { expecting })
+      ? library.removeText(path, { expecting, root })
       : library.writeText(path, next.text, { expecting, root }));
     if (written.written) {
       if (after === null && reach === "me" && parseRules(next.text).rules.length === 0)
