@@ -14,7 +14,7 @@ import {
   type UseVerdict,
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
-import { getReadMark, readEvents, type SessionView } from "../transcripts/index.ts";
+import { divideSession, getReadMark, namePart, readEvents, type SessionView } from "../transcripts/index.ts";
 import { redact } from "../trust/index.ts";
 import { findUsage, type ShownItem } from "./usage.ts";
 
@@ -57,7 +57,7 @@ export async function creditSessions(
   const { items, whole } = await library();
   const due = whole ? unseen : await markPartial(store, unseen);
   const [tellings, told] = [await listShown(store, shown), lookUpTold(store)];
-  const atHand = new Map(seen.map((one) => [one.session.id, one]));
+  const atHand = new Map(seen.map((one) => [namePart(one.session), one]));
   let [passed, looked, used, rated] = [0, 0, 0, 0];
   for (let from = 0; from < due.length && !until(); from += sessionsAtOnce) {
     const some = due.slice(from, from + sessionsAtOnce);
@@ -66,7 +66,7 @@ export async function creditSessions(
     for (const { session, key } of some) {
       if (until()) break;
       passed++;
-      const known = atHand.get(session.id);
+      const known = atHand.get(namePart(session));
       const events = known?.events ?? (await readEvents(store, session));
       // Events are only a cache: of those that are gone nothing new can be told.
       if (events.length === 0 || (await refuses(session)) !== null) continue;
@@ -75,7 +75,10 @@ export async function creditSessions(
         tellings: tellings.get(getSessionId(session)) ?? [],
         told,
       });
-      const own = { run: getSessionId(session), startedAt: session.startedAt ?? 0 };
+      const own = {
+        ...{ run: getSessionId(session), startedAt: session.startedAt ?? 0 },
+        ...(session.part ? { part: session.part.n, file: makeId("v", session.id) } : {}),
+      };
       const measured = measureSession(events, known?.calls ?? new CallReader(), {
         ...own,
         corrections: corrections.get(session.id) ?? [],
@@ -144,13 +147,16 @@ async function listDue(
   const readings = new Map((await store.readings.of([...paths])).map((row) => [row.path, row]));
   const times = new Map<string | null, number>();
   for (const { session } of shown) times.set(session, (times.get(session) ?? 0) + 1);
-  const all = sessions.map((session) => {
+  const parts: SessionView[] = [];
+  for (const session of sessions)
+    parts.push(...(await divideSession(store, session, readings.get(session.path))));
+  const all = parts.map((session) => {
     const digests = listFiles(session).map(({ id, path }) => {
       const reading = readings.get(path);
-      return reading ? getReadMark(reading, id) : "";
+      return reading ? getReadMark(reading, id, session.part) : "";
     });
     const mark = makeId("m", JSON.stringify([digests, times.get(getSessionId(session)) ?? 0]));
-    return { session, key: `measured:${session.id}:${mark}` };
+    return { session, key: `measured:${namePart(session)}:${mark}` };
   });
   const done = await store.ledger.has(all.map(({ key }) => key));
   return all.filter(({ key }) => !done.has(key));
@@ -260,9 +266,9 @@ function lookUpTold({ ledger }: Store): ToldIn {
 function measureSession(
   events: readonly Event[],
   calls: CallReader,
-  about: Pick<SessionMeasurement, "run" | "startedAt" | "corrections">,
+  about: Pick<SessionMeasurement, "run" | "startedAt" | "corrections" | "part" | "file">,
 ): SessionMeasurement {
-  const { run, startedAt, corrections } = about;
+  const { startedAt, corrections, ...own } = about;
   const turns: [number, number][] = [];
   let at = startedAt;
   for (const event of events) {
@@ -280,7 +286,7 @@ function measureSession(
     });
   const beyond = turns.slice(mostTurns);
   return {
-    ...{ run, events: events.length, startedAt, turns: turns.slice(0, mostTurns) },
+    ...{ ...own, events: events.length, startedAt, turns: turns.slice(0, mostTurns) },
     ...(beyond.length > 0 ? { beyond: sumTurns(beyond) } : {}),
     corrections,
     failures: failures.slice(0, mostFailures),
@@ -307,7 +313,7 @@ async function buildEntries(
   const { run, startedAt, events: pass } = measured;
   const common = { project: session.project.id, session: run, actor: "knack" as const };
   // Several files may tell of one session: what one of them says of a use is its own to take back.
-  const file = makeId("v", session.id);
+  const file = makeId("v", namePart(session));
   const before = found.length > 0 ? await loadEarlierRatings(store, run, file, startedAt) : new Map();
   const uses: LedgerEntry[] = [];
   const ratings: LedgerEntry[] = [];

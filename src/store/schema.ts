@@ -2,7 +2,7 @@ import { type AliasedRawBuilder, type Kysely, type RawBuilder, sql } from "kysel
 import { KnackError } from "../base/index.ts";
 
 /** Databases of another version are refused. Raise it with every change below. */
-export const schemaVersion = 8;
+export const schemaVersion = 9;
 
 /**
  * Tables as they are on disk: a name and a type of SQLite's for each column, with "?" where it may be null. Times are
@@ -42,8 +42,8 @@ const tables = {
   /** How far a session was learned from. */
   learned: {
     columns:
-      "session text, run text, project text, at integer, pass integer, mark text, troubles text, leads text, waiting integer, size integer, judged text?",
-    keys: "primary key (session)",
+      "session text, part integer, run text, project text, at integer, pass integer, mark text, troubles text, leads text, waiting integer, size integer, judged text?",
+    keys: "primary key (session, part)",
   },
   finding: {
     columns: `n integer, id text, pass integer, session text, run text, project text, scope_id text, lesson_id text,
@@ -73,7 +73,7 @@ const tables = {
     keys: "primary key (key)",
   },
   use: {
-    columns: `session text, run text, project text, head text, parts text, at integer, ok integer,
+    columns: `session text, part integer, run text, project text, head text, parts text, at integer, ok integer,
       failed integer`,
     keys: "",
   },

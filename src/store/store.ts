@@ -288,6 +288,22 @@ function createEvents(db: Kysely<Tables>) {
       }
       return found;
     },
+    /** The number of a session's last event. */
+    last: async (transcript: TranscriptId): Promise<number> => {
+      const base = await findBase(transcript);
+      const row = await selectAfter(base)
+        .select((each) => each.fn.max("id").as("id"))
+        .executeTakeFirst();
+      return Math.max(0, (row?.id ?? 0) - base);
+    },
+    /** The number of a session's first prompt between two numbers, both included; null where there is none. */
+    firstPrompt: async (transcript: TranscriptId, from: number, to: number): Promise<number | null> => {
+      const base = await findBase(transcript);
+      const query = db.selectFrom("event").select("id").where("kind", "=", "prompt").orderBy("id").limit(1);
+      const found = query.where("id", ">=", base + from).where("id", "<=", base + to);
+      const row = await found.executeTakeFirst();
+      return row === undefined ? null : row.id - base;
+    },
     origins: async (transcript: TranscriptId): Promise<string[]> => {
       const query = selectAfter(await findBase(transcript)).select(readColumn("event", "origin"));
       return (await query.where("origin", "is not", null).execute()).flatMap(({ origin }) => origin ?? []);
