@@ -16,7 +16,7 @@ import {
 import type { Store } from "../store/index.ts";
 import { divideSession, getReadMark, namePart, readEvents, type SessionView } from "../transcripts/index.ts";
 import { redact } from "../trust/index.ts";
-import { findUsage, type ShownItem } from "./usage.ts";
+import { findUsage, namesItems, type ShownItem } from "./usage.ts";
 
 /** Sessions in which a call was made without anybody having been told: from there on it is no sign of having been. */
 const familiarSessions = 3;
@@ -52,10 +52,9 @@ export async function creditSessions(
   { library, refuses = async () => null, until = () => false, seen = [] }: CreditOptions,
 ): Promise<{ sessions: number; used: number; rated: number; left: number }> {
   const shown = await loadShown(store, sessions);
-  const unseen = await listDue(store, sessions, shown);
-  if (unseen.length === 0) return { sessions: 0, used: 0, rated: 0, left: 0 };
-  const { items, whole } = await library();
-  const due = whole ? unseen : await markPartial(store, unseen);
+  const due = await listDue(store, sessions, shown);
+  if (due.length === 0) return { sessions: 0, used: 0, rated: 0, left: 0 };
+  const read = readOnce(library);
   const [tellings, told] = [await listShown(store, shown), lookUpTold(store)];
   const atHand = new Map(seen.map((one) => [namePart(one.session), one]));
   let [passed, looked, used, rated] = [0, 0, 0, 0];
@@ -63,13 +62,17 @@ export async function creditSessions(
     const some = due.slice(from, from + sessionsAtOnce);
     const corrections = await loadCorrections(store, some);
     const entries: LedgerEntry[] = [];
-    for (const { session, key } of some) {
+    for (const { session, key: wholeKey } of some) {
       if (until()) break;
       passed++;
       const known = atHand.get(namePart(session));
       const events = known?.events ?? (await readEvents(store, session));
       // Events are only a cache: of those that are gone nothing new can be told.
       if (events.length === 0 || (await refuses(session)) !== null) continue;
+      const { items, whole } = namesItems(events) ? await read() : { items: [], whole: true };
+      // Looked at once more when the whole library can be read.
+      const key = whole ? wholeKey : `${wholeKey}:part`;
+      if (!whole && (await store.ledger.has([key])).has(key)) continue;
       const found = await readUsage(store, session, events, {
         items,
         tellings: tellings.get(getSessionId(session)) ?? [],
@@ -123,11 +126,13 @@ async function loadCorrections(
   return times;
 }
 
-/** Marks sessions for another pass once the whole library is readable. */
-async function markPartial(store: Store, unseen: readonly DueSession[]): Promise<DueSession[]> {
-  const parts = unseen.map(({ session, key }) => ({ session, key: `${key}:part` }));
-  const done = await store.ledger.has(parts.map(({ key }) => key));
-  return parts.filter(({ key }) => !done.has(key));
+/** Most sessions name nothing of the library, which may be large. */
+function readOnce(library: CreditOptions["library"]): CreditOptions["library"] {
+  let read: ReturnType<typeof library> | null = null;
+  return () => {
+    read ??= library();
+    return read;
+  };
 }
 
 interface DueSession {
