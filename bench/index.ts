@@ -10,6 +10,7 @@ import { recalling } from "./recall.ts";
 import { reviewing } from "./review.ts";
 import { scale } from "./scale.ts";
 import { startUp } from "./start-up.ts";
+import { turns } from "./turns.ts";
 
 const parts: Record<string, () => Promise<Figure[]>> = {
   reading,
@@ -22,6 +23,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   scale,
   "start-up": startUp,
   hooks,
+  turns,
 };
 
 const asked = process.argv.slice(2);

@@ -15,6 +15,7 @@ await build({
   entryPoints: {
     bench: "bench/index.ts",
     "dossier-once": "bench/dossier-once.ts",
+    "tell-cpu": "bench/tell-cpu.ts",
     "tell-peak": "bench/tell-peak.ts",
   },
   outdir: folder,

@@ -10,7 +10,13 @@ import {
   type TranscriptId,
 } from "../records/index.ts";
 import type { BackgroundWork, Store } from "../store/index.ts";
-import { type IngestDeps, type SessionView, viewSessions } from "../transcripts/index.ts";
+import {
+  divideSession,
+  type IngestDeps,
+  isLong,
+  type SessionView,
+  viewSessions,
+} from "../transcripts/index.ts";
 import { type Consolidated, consolidateProjects } from "./consolidate.ts";
 import { cutOutput, type InstructionLine, type KnownLesson } from "./dossier.ts";
 import { readInstructions, selectInstructions } from "./instructions.ts";
@@ -128,16 +134,35 @@ async function findWaiting(
   { sessions, project }: Pick<JudgeOptions, "sessions"> & { readonly project?: string | undefined },
 ): Promise<WaitingSession[]> {
   const { store, learnable } = deps;
-  const rows = new Map((await store.learning.learned.waiting(project)).map((row) => [row.session, row]));
-  if (rows.size === 0) return [];
-  const views = (sessions ?? (await viewSessions(store))).filter(({ id }) => rows.has(id));
+  const rows = await store.learning.learned.waiting(project);
+  if (rows.length === 0) return [];
+  const ids = new Set(rows.map(({ session }) => session));
+  const views = (sessions ?? (await viewSessions(store))).filter(({ id }) => ids.has(id));
   const found = await keepReadable(deps, await learnable(views));
   const all = (await listSessionLeads(store, found)).filter(({ isJudged }) => !isJudged);
-  return found.flatMap((session) => {
-    const row = rows.get(session.id);
-    const leads = all.flatMap((one) => (one.session === session.id ? one.lead : []));
+  const parts = await divideSessions(deps, found);
+  return parts.flatMap((session) => {
+    const { id, part: { n = 0 } = {} } = session;
+    const row = rows.find((one) => one.session === id && one.part === n);
+    const leads = all.flatMap((one) => (one.session === id && one.part === n ? one.lead : []));
     return row && leads.length > 0 ? [{ session, row, leads }] : [];
   });
+}
+
+/** Long sessions are judged part by part, as they were looked at. */
+async function divideSessions(deps: JudgingDeps, sessions: readonly SessionView[]): Promise<SessionView[]> {
+  const { store } = deps;
+  await restoreEvents(deps, sessions.filter(isLong));
+  const readings = await store.readings.of(sessions.map(({ path }) => path));
+  const byPath = new Map(readings.map((reading) => [reading.path, reading]));
+  const parts: SessionView[] = [];
+  for (const session of sessions)
+    parts.push(...(await divideSession(store, session, byPath.get(session.path))));
+  return parts;
+}
+
+async function findRow({ learning }: Store, { id, part }: SessionView): Promise<LearnedRow | undefined> {
+  return (await learning.learned.of([id])).find((row) => row.part === (part?.n ?? 0));
 }
 
 /** Agents delete their transcripts: without one, and without its cached events, there is nothing to judge any more. */
@@ -193,7 +218,7 @@ async function judgeWaiting(deps: JudgingDeps, options: JudgeOptions): Promise<J
     options.onJudged?.(done, all);
   }
   const fresh = new Set(judged.map(({ session }) => session));
-  const sessions = waiting.flatMap(({ session }) => (fresh.has(session.id) ? session : []));
+  const sessions = waiting.flatMap(({ session }) => (fresh.delete(session.id) ? session : []));
   const consolidated = options.until?.() ? [] : await consolidateSessions(deps, judge, sessions);
   if (judged.length > 0) await openLessons(deps).promoteDue();
   return { judged, left: all - done, fellBack, consolidated };
@@ -262,7 +287,7 @@ async function judgeAlone(
   if (!(await deps.claim(work, deps.clock.now() + maxRequests * judge.timeoutMs)))
     return { judgement: null, fellBack: "another process is judging it" };
   try {
-    const [row] = await deps.store.learning.learned.of([one.session.id]);
+    const row = await findRow(deps.store, one.session);
     // With what was judged since: only the leads that nobody judged are asked about.
     return await judgeOne(deps, judge, { ...one, row: row ?? one.row }, listKnown);
   } finally {
@@ -377,7 +402,7 @@ async function recordVerdict(
     },
   };
   if ((await recordResults(store, [result], clock.now())).length > 0) return judgement;
-  const [since] = await store.learning.learned.of([session.id]);
+  const since = await findRow(store, session);
   if (since === undefined || since.judged !== row.judged) return null;
   // Only the rules looked again, because the session went on: the judge's word still holds for its leads.
   const again = { read: await readForLearning(store, session), before };

@@ -20,12 +20,15 @@ import {
 import { type Home, isBelowHome, resolveSettings, whyNotLearn } from "../settings/index.ts";
 import type { Store } from "../store/index.ts";
 import {
+  divideSession,
   type FoundFile,
   getReadMark,
   type IngestDeps,
   type IngestOptions,
   ingest,
   isCurrent,
+  isInPart,
+  namePart,
   readEvents,
   type SessionView,
   viewSessions,
@@ -51,6 +54,8 @@ export interface Learned {
   /** The leads of these sessions, judged or not. */
   readonly leads: readonly SessionLead[];
   readonly skipped: readonly { readonly what: string; readonly because: string }[];
+  /** The sessions, of long ones only the parts that were looked at and the last two. */
+  readonly latest: readonly SessionView[];
   /** How many sessions had something new, and how many more were left for lack of time. */
   readonly looked: number;
   readonly unlooked: number;
@@ -71,6 +76,7 @@ export interface ReadSession {
 /** A lead and the session it is in. */
 export interface SessionLead {
   readonly session: TranscriptId;
+  readonly part: number;
   readonly lead: Lead;
   readonly isJudged: boolean;
 }
@@ -130,7 +136,7 @@ async function learn(
   const creditSeen = after.creditSeen({ until });
   const lessonsBefore = await store.learning.lessons.mark();
   const { eligible, skipped } = await selectSessions(sessions, deps.isRefused);
-  const due = await findDue(store, eligible, again);
+  const due = await findReadable(deps, await findDue(store, eligible, again), again, until);
   const looked = await lookAtAll(deps, due, { until, onLook, creditSeen });
   // Projects are compared only when one of them has something new.
   const isNews = looked > 0 && (await store.learning.lessons.mark()) !== lessonsBefore;
@@ -143,6 +149,7 @@ async function learn(
     ...{ sessions, skipped, looked, unlooked: due.length - looked, uncredited, unread },
     findings: await listShown(store, eligible),
     leads: await listSessionLeads(store, eligible),
+    latest: await listLatest(store, sessions, due.slice(0, looked)),
     promoted: shared.map(({ lesson: { id, name } }) => ({ id, name })),
   };
 }
@@ -164,12 +171,6 @@ async function lookAtAll(
   { until, onLook, creditSeen }: Looking,
 ): Promise<number> {
   const { store, clock } = deps;
-  // A stop here also stops the loop below, before it reaches sessions without events.
-  await restoreEvents(
-    deps,
-    due.map(({ session }) => session),
-    until,
-  );
   let pending: SessionResult[] = [];
   let looked = 0;
   const flush = async () => {
@@ -200,14 +201,25 @@ export async function listSessionLeads(
       entry.type === "session.judged" ? [[entry.key, entry.data] as const] : [],
     ),
   );
-  const bySession = new Map(rows.map((row) => [row.session, row]));
-  return sessions.flatMap(({ id }) => {
-    const { leads = "[]", judged = null } = bySession.get(id) ?? {};
-    const done = new Set(verdicts.get(judged ?? "")?.leads);
-    return (JSON.parse(leads) as Lead[]).map((lead) => {
-      return { session: id, lead, isJudged: done.has(lead.id) };
-    });
-  });
+  const bySession = groupBySession(rows);
+  return sessions.flatMap(({ id }) =>
+    (bySession.get(id) ?? []).flatMap(({ part, leads, judged }) => {
+      const done = new Set(verdicts.get(judged ?? "")?.leads);
+      return (JSON.parse(leads) as Lead[]).map((lead) => {
+        return { session: id, part, lead, isJudged: done.has(lead.id) };
+      });
+    }),
+  );
+}
+
+function groupBySession<Row extends { readonly session: string }>(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(row.session);
+    if (group) group.push(row);
+    else groups.set(row.session, [row]);
+  }
+  return groups;
 }
 
 async function listShown(store: Store, sessions: readonly SessionView[]): Promise<StoredFinding[]> {
@@ -330,11 +342,15 @@ export async function recordResults(
   now: number,
 ): Promise<readonly SessionResult[]> {
   return store.transaction(async (tx) => {
-    const ids = results.map(({ session }) => session.id);
-    const passes = new Map((await tx.learning.learned.of(ids)).map((row) => [row.session, row.pass]));
-    const mine = results.filter(({ session, pass }) => (passes.get(session.id) ?? 0) === pass - 1);
-    const known = await tx.learning.findings.ofSessions(mine.map(({ session }) => session.id));
-    const knownIn = ({ id }: SessionView) => known.filter(({ session }) => session === id);
+    const ids = [...new Set(results.map(({ session }) => session.id))];
+    const rows = await tx.learning.learned.of(ids);
+    const passes = new Map(
+      rows.map(({ session: id, part: n, pass }) => [namePart({ id, part: { n } }), pass]),
+    );
+    const mine = results.filter(({ session, pass }) => (passes.get(namePart(session)) ?? 0) === pass - 1);
+    const known = await tx.learning.findings.ofSessions(ids);
+    const knownIn = ({ id, part }: SessionView) =>
+      known.filter(({ session, finding }) => session === id && isInPart(finding.refs[0] ?? "", part));
     const entries = mine.flatMap((result) => makeEntries(result, now, knownIn(result.session)));
     await recordEntries(tx, entries);
     return mine;
@@ -347,10 +363,21 @@ type Recorded = Omit<SessionResult, "events" | "calls"> & Partial<Pick<SessionRe
 function makeEntries(result: Recorded, now: number, known: readonly StoredFinding[]): LedgerEntry[] {
   const { session, mark, pass, judgement, leads, uses, troubles } = result;
   const common = describeOrigin(session);
-  const key = `${session.id}@${pass}`;
+  const { n: part = 0 } = session.part ?? {};
+  const key = `${namePart(session)}@${pass}`;
   const judged = judgement ? `judged:${key}` : result.judged;
   const run = getSessionId(session);
-  const data = { pass, mark, run, uses, troubles, leads, ...measureWaiting(result), judged };
+  const data = {
+    pass,
+    ...(part === 0 ? {} : { part }),
+    mark,
+    run,
+    uses,
+    troubles,
+    leads,
+    ...measureWaiting(result),
+    judged,
+  };
   return [
     ...makeFindingEntries(result, now, known),
     ...(judgement
@@ -445,19 +472,74 @@ async function findDue(
   again: boolean,
 ): Promise<SessionToLearn[]> {
   const ids = sessions.map(({ id }) => id);
-  const known = new Map((await store.learning.learned.of(ids)).map((row) => [row.session, row]));
+  const known = groupBySession(await store.learning.learned.of(ids));
   const readings = new Map((await store.readings.of(listPaths(sessions))).map((row) => [row.path, row]));
-  return sessions.flatMap((session) => {
+  const markOf = (session: SessionView) => {
     const marks = [session, ...session.alsoFrom].flatMap(({ id, path }) => {
       const reading = readings.get(path);
-      return reading ? getReadMark(reading, id) : [];
+      return reading ? getReadMark(reading, id, session.part) : [];
     });
     // A remote that comes to light later makes it a session of another project.
-    const mark = `${rulesVersion}-${makeId("p", session.project.id)}:${marks.join()}`;
-    const row = known.get(session.id);
-    if (row?.mark === mark && !again) return [];
-    return [{ session, mark, pass: (row?.pass ?? 0) + 1, judged: row?.judged ?? null }];
+    return `${rulesVersion}-${makeId("p", session.project.id)}:${marks.join()}`;
+  };
+  const due: SessionToLearn[] = [];
+  for (const session of sessions) {
+    const rows = known.get(session.id) ?? [];
+    // Without its events the last part says whether anything is new.
+    const isPurged = readings.get(session.path)?.cachedAt === null;
+    if (isPurged && !again && rows.at(-1)?.mark === markOf(session)) continue;
+    const parts = await divideSession(store, session, readings.get(session.path));
+    for (const one of [...parts, ...listGone(session, parts.length, rows.length)]) {
+      const row = rows[one.part?.n ?? 0];
+      const mark = isGone(one) ? goneMark : markOf(one);
+      if (row?.mark === mark && (!again || isGone(one))) continue;
+      due.push({ session: one, mark, pass: (row?.pass ?? 0) + 1, judged: row?.judged ?? null });
+    }
+  }
+  return due;
+}
+
+/** The mark of a part that a session no longer has: it was rewritten and is shorter, or is no longer divided. */
+const goneMark = "gone";
+
+/** Parts that nothing is in, in place of those that a session had once. */
+function listGone(session: SessionView, from: number, to: number): SessionView[] {
+  const empty = { after: 0, until: 0 };
+  return Array.from({ length: Math.max(0, to - from) }, (_, at) => {
+    return { ...session, part: { n: from + at, ...empty } };
   });
+}
+
+function isGone({ part }: SessionView): boolean {
+  return part?.until === 0;
+}
+
+/** What is due, once the events are there by which long sessions are divided. */
+async function findReadable(
+  deps: IngestDeps,
+  due: readonly SessionToLearn[],
+  again: boolean,
+  until: () => boolean,
+): Promise<readonly SessionToLearn[]> {
+  const sessions = due.map(({ session }) => session);
+  if (!(await restoreEvents(deps, sessions, until))) return due;
+  return findDue(deps.store, [...new Map(sessions.map((one) => [one.id, one])).values()], again);
+}
+
+/** The parts of sessions that were just looked at, and the last two of each: a worker may have been killed after one. */
+async function listLatest(
+  store: Store,
+  sessions: readonly SessionView[],
+  looked: readonly SessionToLearn[],
+): Promise<SessionView[]> {
+  const fresh = new Set(looked.map(({ session }) => namePart(session)));
+  const readings = new Map((await store.readings.of(listPaths(sessions))).map((row) => [row.path, row]));
+  const all = await Promise.all(
+    sessions.map((session) => divideSession(store, session, readings.get(session.path))),
+  );
+  return all.flatMap((parts) =>
+    parts.filter((part, n) => n >= parts.length - 2 || fresh.has(namePart(part))),
+  );
 }
 
 /** The part of a mark that stands for the session's content. */
@@ -469,16 +551,17 @@ function listPaths(sessions: readonly SessionView[]): string[] {
   return [...new Set(sessions.flatMap((one) => [one.path, ...one.alsoFrom.map(({ path }) => path)]))];
 }
 
-/** Events are only a cache: those of these sessions that are gone are read from their transcripts once more. */
+/** Events are only a cache: those of these sessions that are gone are read from their transcripts once more; whether any were. */
 export async function restoreEvents(
   deps: IngestDeps,
   sessions: readonly SessionView[],
   until: () => boolean = () => false,
-): Promise<void> {
+): Promise<boolean> {
   const readings = await deps.store.readings.of(listPaths(sessions));
   const purged = readings.filter(({ cachedAt, format }) => cachedAt === null && format !== null);
   const files = purged.map(({ path, size, modifiedAt }) => ({ path, size, modifiedAt }));
   if (files.length > 0) await ingest(deps, files, { refresh: true, until });
+  return files.length > 0;
 }
 
 /** A transcript on disk, and its status. */
@@ -504,8 +587,12 @@ async function checkCaptured(
   const due = await findDue(store, eligible, false);
   const rows = await store.learning.learned.of(due.map(({ session }) => session.id));
   // What only newer detectors have not seen was looked through.
-  const seen = new Set(rows.map(({ session, mark }) => `${session} ${readContent(mark)}`));
-  const unseen = due.filter(({ session, mark }) => !seen.has(`${session.id} ${readContent(mark)}`));
+  const seen = new Set(
+    rows.map(
+      ({ session, part, mark }) => `${namePart({ id: session, part: { n: part } })} ${readContent(mark)}`,
+    ),
+  );
+  const unseen = due.filter(({ session, mark }) => !seen.has(`${namePart(session)} ${readContent(mark)}`));
   const unseenPaths = new Set(unseen.map(({ session }) => session.path));
   return files.map((file) => {
     const reading = readings.get(file.path);

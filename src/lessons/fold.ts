@@ -453,15 +453,15 @@ function earliestId(findings: readonly StoredFinding[]): LessonId {
 async function addUses(learning: Learning, entry: EntryOf<"session.learned">): Promise<string[]> {
   const { session, project, at, data } = entry;
   if (session === null || project === null) return [];
-  const [known] = await learning.learned.of([session]);
-  if (known && known.pass >= data.pass) return [];
-  const { run, pass, mark, leads, troubles, waiting, size, judged } = data;
+  const { run, pass, part = 0, mark, leads, troubles, waiting, size, judged } = data;
+  const known = (await learning.learned.of([session])).find((row) => row.part === part);
+  if (known && known.pass >= pass) return [];
   await learning.learned.save({
-    ...{ session, run, project, at: at ?? 0, pass, mark, waiting, size, judged },
+    ...{ session, part, run, project, at: at ?? 0, pass, mark, waiting, size, judged },
     troubles: JSON.stringify(troubles),
     leads: JSON.stringify(leads),
   });
-  await learning.uses.replace(session, data.run, project, at ?? 0, data.uses);
+  await learning.uses.replace({ session, part, run, project, at: at ?? 0 }, data.uses);
   const heads = [...new Set(data.uses.map(({ head }) => head))];
   const calling = await learning.lessons.calling(heads, project);
   return calling.flatMap(({ id, call }) => (data.uses.some((use) => call && isUse(use, call)) ? id : []));

@@ -14,9 +14,9 @@ import {
   type UseVerdict,
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
-import { getReadMark, readEvents, type SessionView } from "../transcripts/index.ts";
+import { divideSession, getReadMark, namePart, readEvents, type SessionView } from "../transcripts/index.ts";
 import { redact } from "../trust/index.ts";
-import { findUsage, type ShownItem } from "./usage.ts";
+import { findUsage, namesItems, type ShownItem } from "./usage.ts";
 
 /** Sessions in which a call was made without anybody having been told: from there on it is no sign of having been. */
 const familiarSessions = 3;
@@ -52,30 +52,36 @@ export async function creditSessions(
   { library, refuses = async () => null, until = () => false, seen = [] }: CreditOptions,
 ): Promise<{ sessions: number; used: number; rated: number; left: number }> {
   const shown = await loadShown(store, sessions);
-  const unseen = await listDue(store, sessions, shown);
-  if (unseen.length === 0) return { sessions: 0, used: 0, rated: 0, left: 0 };
-  const { items, whole } = await library();
-  const due = whole ? unseen : await markPartial(store, unseen);
+  const due = await listDue(store, sessions, shown);
+  if (due.length === 0) return { sessions: 0, used: 0, rated: 0, left: 0 };
+  const read = readOnce(library);
   const [tellings, told] = [await listShown(store, shown), lookUpTold(store)];
-  const atHand = new Map(seen.map((one) => [one.session.id, one]));
+  const atHand = new Map(seen.map((one) => [namePart(one.session), one]));
   let [passed, looked, used, rated] = [0, 0, 0, 0];
   for (let from = 0; from < due.length && !until(); from += sessionsAtOnce) {
     const some = due.slice(from, from + sessionsAtOnce);
     const corrections = await loadCorrections(store, some);
     const entries: LedgerEntry[] = [];
-    for (const { session, key } of some) {
+    for (const { session, key: wholeKey } of some) {
       if (until()) break;
       passed++;
-      const known = atHand.get(session.id);
+      const known = atHand.get(namePart(session));
       const events = known?.events ?? (await readEvents(store, session));
       // Events are only a cache: of those that are gone nothing new can be told.
       if (events.length === 0 || (await refuses(session)) !== null) continue;
+      const { items, whole } = namesItems(events) ? await read() : { items: [], whole: true };
+      // Looked at once more when the whole library can be read.
+      const key = whole ? wholeKey : `${wholeKey}:part`;
+      if (!whole && (await store.ledger.has([key])).has(key)) continue;
       const found = await readUsage(store, session, events, {
         items,
         tellings: tellings.get(getSessionId(session)) ?? [],
         told,
       });
-      const own = { run: getSessionId(session), startedAt: session.startedAt ?? 0 };
+      const own = {
+        ...{ run: getSessionId(session), startedAt: session.startedAt ?? 0 },
+        ...(session.part ? { part: session.part.n, file: makeId("v", session.id) } : {}),
+      };
       const measured = measureSession(events, known?.calls ?? new CallReader(), {
         ...own,
         corrections: corrections.get(session.id) ?? [],
@@ -120,11 +126,13 @@ async function loadCorrections(
   return times;
 }
 
-/** Marks sessions for another pass once the whole library is readable. */
-async function markPartial(store: Store, unseen: readonly DueSession[]): Promise<DueSession[]> {
-  const parts = unseen.map(({ session, key }) => ({ session, key: `${key}:part` }));
-  const done = await store.ledger.has(parts.map(({ key }) => key));
-  return parts.filter(({ key }) => !done.has(key));
+/** Most sessions name nothing of the library, which may be large. */
+function readOnce(library: CreditOptions["library"]): CreditOptions["library"] {
+  let read: ReturnType<typeof library> | null = null;
+  return () => {
+    read ??= library();
+    return read;
+  };
 }
 
 interface DueSession {
@@ -144,13 +152,16 @@ async function listDue(
   const readings = new Map((await store.readings.of([...paths])).map((row) => [row.path, row]));
   const times = new Map<string | null, number>();
   for (const { session } of shown) times.set(session, (times.get(session) ?? 0) + 1);
-  const all = sessions.map((session) => {
+  const parts: SessionView[] = [];
+  for (const session of sessions)
+    parts.push(...(await divideSession(store, session, readings.get(session.path))));
+  const all = parts.map((session) => {
     const digests = listFiles(session).map(({ id, path }) => {
       const reading = readings.get(path);
-      return reading ? getReadMark(reading, id) : "";
+      return reading ? getReadMark(reading, id, session.part) : "";
     });
     const mark = makeId("m", JSON.stringify([digests, times.get(getSessionId(session)) ?? 0]));
-    return { session, key: `measured:${session.id}:${mark}` };
+    return { session, key: `measured:${namePart(session)}:${mark}` };
   });
   const done = await store.ledger.has(all.map(({ key }) => key));
   return all.filter(({ key }) => !done.has(key));
@@ -260,9 +271,9 @@ function lookUpTold({ ledger }: Store): ToldIn {
 function measureSession(
   events: readonly Event[],
   calls: CallReader,
-  about: Pick<SessionMeasurement, "run" | "startedAt" | "corrections">,
+  about: Pick<SessionMeasurement, "run" | "startedAt" | "corrections" | "part" | "file">,
 ): SessionMeasurement {
-  const { run, startedAt, corrections } = about;
+  const { startedAt, corrections, ...own } = about;
   const turns: [number, number][] = [];
   let at = startedAt;
   for (const event of events) {
@@ -280,7 +291,7 @@ function measureSession(
     });
   const beyond = turns.slice(mostTurns);
   return {
-    ...{ run, events: events.length, startedAt, turns: turns.slice(0, mostTurns) },
+    ...{ ...own, events: events.length, startedAt, turns: turns.slice(0, mostTurns) },
     ...(beyond.length > 0 ? { beyond: sumTurns(beyond) } : {}),
     corrections,
     failures: failures.slice(0, mostFailures),
@@ -307,7 +318,7 @@ async function buildEntries(
   const { run, startedAt, events: pass } = measured;
   const common = { project: session.project.id, session: run, actor: "knack" as const };
   // Several files may tell of one session: what one of them says of a use is its own to take back.
-  const file = makeId("v", session.id);
+  const file = makeId("v", namePart(session));
   const before = found.length > 0 ? await loadEarlierRatings(store, run, file, startedAt) : new Map();
   const uses: LedgerEntry[] = [];
   const ratings: LedgerEntry[] = [];

@@ -89,7 +89,7 @@ interface LivedSession {
 async function loadLived({ ledger }: Store): Promise<LivedSession[]> {
   // A session may have several files: the longest that a person spoke in stands for it.
   const longest = new Map<string, EntryOf<"session.measured">>();
-  for (const entry of await ledger.since("session.measured", 0)) {
+  for (const entry of joinParts(await ledger.since("session.measured", 0))) {
     const known = longest.get(entry.data.run);
     const isLonger = !known || known.data.events <= entry.data.events;
     if (isLonger && entry.data.turns.length > 0) longest.set(entry.data.run, entry);
@@ -108,6 +108,38 @@ async function loadLived({ ledger }: Store): Promise<LivedSession[]> {
     measured: data,
     metBefore: (name) => (first.get(`${project} ${name}`) ?? at) < at,
   }));
+}
+
+type Measured = EntryOf<"session.measured">;
+
+/** Measurements, with those of the parts of one file joined. */
+function joinParts(entries: readonly Measured[]): Measured[] {
+  const whole = entries.filter(({ data }) => data.part === undefined);
+  const files = new Map<string, Map<number, Measured>>();
+  for (const entry of entries) {
+    const { part, file, run, events } = entry.data;
+    if (part === undefined) continue;
+    const parts = files.get(`${run} ${file}`) ?? new Map<number, Measured>();
+    files.set(`${run} ${file}`, parts);
+    if ((parts.get(part)?.data.events ?? 0) <= events) parts.set(part, entry);
+  }
+  const joined = [...files.values()].map((parts) =>
+    [...parts].sort(([a], [b]) => a - b).map(([, entry]) => entry),
+  );
+  return [...whole, ...joined.flatMap((parts) => parts.reduce(joinTwo))];
+}
+
+function joinTwo(one: Measured, next: Measured): Measured {
+  const [a, b] = [one.data, next.data];
+  return {
+    ...one,
+    data: {
+      ...{ ...a, events: a.events + b.events, turns: [...a.turns, ...b.turns] },
+      beyond: [...(a.beyond ?? []), ...(b.beyond ?? [])],
+      corrections: [...new Set([...a.corrections, ...b.corrections])].sort((x, y) => x - y),
+      failures: [...a.failures, ...b.failures],
+    },
+  };
 }
 
 /** Something fitted in a session: it was shown, or held back. */

@@ -103,11 +103,28 @@ interface NamedItem {
 
 /** The items that an event itself says were used. */
 function findNamed(event: Event, known: UsageContext, isSkillWork: boolean): NamedItem[] {
-  const find = (name: string | null | undefined, kinds: readonly ItemKind[], by: ItemUse["by"]) => {
+  return listNames(event, isSkillWork).flatMap((named) => {
+    if ("path" in named) return findItemAt(named.path, known);
+    const { name, kinds, by } = named;
     const meant = known.items.filter(({ kind }) => kinds.includes(kind));
-    const item = name ? itemNamed(meant, known.project, name.replace(/^\//, "")) : null;
+    const item = itemNamed(meant, known.project, name.replace(/^\//, ""));
     return item === null ? [] : [{ item, by }];
-  };
+  });
+}
+
+/** Whether a session says that it used something: only then the library need be known. */
+export function namesItems(events: readonly Event[]): boolean {
+  return events.some((event) => listNames(event, false).length > 0);
+}
+
+type Named =
+  | { readonly name: string; readonly kinds: readonly ItemKind[]; readonly by: ItemUse["by"] }
+  | { readonly path: string };
+
+/** The names and files by which an event says that something was used. */
+function listNames(event: Event, isSkillWork: boolean): Named[] {
+  const find = (name: string | null | undefined, kinds: readonly ItemKind[], by: ItemUse["by"]) =>
+    name ? [{ name, kinds, by }] : [];
   const { kind, tool, input, outcome } = event;
   if (kind === "prompt" || kind === "mark")
     return [
@@ -125,7 +142,7 @@ function findNamed(event: Event, known: UsageContext, isSkillWork: boolean): Nam
   if (tool === "Task" || tool === "Agent")
     return [...find(asString(input?.subagent_type), ["agent"], "tool"), ...attributed];
   const read = isSkillWork ? [] : listSkillFilesRead(event);
-  return [...read.flatMap((path) => findItemAt(path, known)), ...attributed];
+  return [...read.map((path) => ({ path })), ...attributed];
 }
 
 /** Knack's own tools by which an agent loads a skill, or says that it used one, however its host spells them. */

@@ -60,6 +60,8 @@ interface KnownThing {
 
 interface SessionLearned {
   readonly pass: number;
+  /** The part of a long session that this is about; the first where it is not said. */
+  readonly part?: number;
   /** How much of the session was there, and which detectors looked. */
   readonly mark: string;
   readonly run: SessionId;

@@ -341,7 +341,10 @@ export function isUse(use: Pick<CallUse, "head" | "parts">, call: readonly strin
 
 export interface SessionMeasurement {
   readonly run: SessionId;
-  /** How much of it was there: of two measurements of a session the longer one holds. */
+  /** The part of a long session that this is about, and the file that it is a part of. */
+  readonly part?: number;
+  readonly file?: string;
+  /** How much of it was there: of two measurements of a session, or a part, the longer one holds. */
   readonly events: number;
   readonly startedAt: number;
   /** Each prompt: when it was given, and the calls that were made for it. */

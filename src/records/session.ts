@@ -90,6 +90,8 @@ export interface ReadingState {
   readonly rest: Json;
   /** Change stamps by session name, for a file that holds several sessions. */
   readonly marks?: readonly (readonly [string, string])[];
+  /** How often the file was begun to be read from its beginning. */
+  readonly begun?: number;
 }
 
 export interface Reading {

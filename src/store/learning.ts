@@ -45,8 +45,9 @@ export type Learning = ReturnType<typeof createLearning>;
 export function createLearning(db: Kysely<Tables>) {
   return {
     learned: {
+      /** Of each session one for each of its parts, in their order. */
       of: (sessions: readonly TranscriptId[]) =>
-        selectRows(db, "learned", { where: "session", in: sessions }),
+        selectRows(db, "learned", { where: "session", in: sessions, orderBy: ["session", "part"] }),
       /** Sessions with leads that nobody judged. */
       waiting: (project?: string) => {
         const rows = db.selectFrom("learned").selectAll().where("waiting", ">", 0);
@@ -433,18 +434,23 @@ function createLinks(db: Kysely<Tables>) {
 
 export type StoredUse = CallUse & { readonly run: SessionId; readonly project: string; readonly at: number };
 
+/** Where calls were used, and when where they have no time of their own. */
+export interface UsesOf {
+  readonly session: TranscriptId;
+  readonly part: number;
+  readonly run: SessionId;
+  readonly project: string;
+  readonly at: number;
+}
+
 function createUses(db: Kysely<Tables>) {
   return {
-    replace: async (
-      session: TranscriptId,
-      run: SessionId,
-      project: string,
-      at: number,
-      uses: readonly CallUse[],
-    ): Promise<void> => {
-      await db.deleteFrom("use").where("session", "=", session).execute();
+    /** Replaces the uses of one part of a session. */
+    replace: async (of: UsesOf, uses: readonly CallUse[]): Promise<void> => {
+      const { session, part, at } = of;
+      await db.deleteFrom("use").where("session", "=", session).where("part", "=", part).execute();
       const rows = uses.map((use) => ({
-        ...{ ...use, session, run, project, at: use.at ?? at },
+        ...{ ...use, ...of, at: use.at ?? at },
         parts: JSON.stringify(use.parts),
       }));
       await inSlices(rows, (some) => db.insertInto("use").values(some).execute());
@@ -453,7 +459,7 @@ function createUses(db: Kysely<Tables>) {
     of: async (head: string, project: string | null): Promise<StoredUse[]> => {
       const and = project === null ? sql`` : sql`and project = ${project}`;
       const rows = await selectRows(db, "use", { where: "head", in: [head], and });
-      return rows.map(({ session: _, parts, ...use }) => ({ ...use, parts: parseJson(parts) }));
+      return rows.map(({ session: _, part: _part, parts, ...use }) => ({ ...use, parts: parseJson(parts) }));
     },
   };
 }

@@ -54,6 +54,7 @@ function createLearned(database: Learning["learned"]): Learning["learned"] {
   const rows = new Map<string, Parameters<typeof database.save>[0]>();
   return {
     ...database,
+    // What is replayed was never divided.
     of: async (sessions) => sessions.flatMap((session) => rows.get(session) ?? []),
     save: async (row) => {
       rows.set(row.session, row);
@@ -102,7 +103,7 @@ function createUses(): Learning["uses"] {
   const rows = new Map<string, (StoredUse & { readonly session: TranscriptId })[]>();
   const known = new Set<TranscriptId>();
   return {
-    replace: async (session, run, project, at, uses) => {
+    replace: async ({ session, run, project, at }, uses) => {
       if (known.has(session))
         for (const [head, all] of rows)
           rows.set(

@@ -46,8 +46,8 @@ const tables = {
   /** How far a session was learned from. */
   learned: {
     columns:
-      "session text, run text, project text, at integer, pass integer, mark text, troubles text, leads text, waiting integer, size integer, judged text?",
-    keys: "primary key (session)",
+      "session text, part integer, run text, project text, at integer, pass integer, mark text, troubles text, leads text, waiting integer, size integer, judged text?",
+    keys: "primary key (session, part)",
   },
   finding: {
     columns: `n integer, id text, pass integer, session text, run text, project text, scope_id text, lesson_id text,
@@ -77,7 +77,7 @@ const tables = {
     keys: "primary key (key)",
   },
   use: {
-    columns: `session text, run text, project text, head text, parts text, at integer, ok integer,
+    columns: `session text, part integer, run text, project text, head text, parts text, at integer, ok integer,
       failed integer`,
     keys: "",
   },

@@ -272,9 +272,27 @@ function createEvents(db: Kysely<Tables>, clock: Clock) {
       }
       return found;
     },
+    /** The number of a session's last event. */
+    last: async (transcript: TranscriptId): Promise<number> => {
+      const base = await findBase(transcript);
+      const row = await selectAfter(base)
+        .select((each) => each.fn.max("id").as("id"))
+        .executeTakeFirst();
+      return Math.max(0, (row?.id ?? 0) - base);
+    },
+    /** The number of a session's first prompt between two numbers, both included; null where there is none. */
+    firstPrompt: async (transcript: TranscriptId, from: number, to: number): Promise<number | null> => {
+      const base = await findBase(transcript);
+      const query = db.selectFrom("event").select("id").where("kind", "=", "prompt").orderBy("id").limit(1);
+      const found = query.where("id", ">=", base + from).where("id", "<=", base + to);
+      const row = await found.executeTakeFirst();
+      return row === undefined ? null : row.id - base;
+    },
     origins: async (transcript: TranscriptId): Promise<string[]> => {
-      const query = selectAfter(await findBase(transcript)).select(readColumn("event", "origin"));
-      return (await query.where("origin", "is not", null).execute()).flatMap(({ origin }) => origin ?? []);
+      const query = selectAfter(await findBase(transcript)).where("origin", "is not", null);
+      // One row for all: there may be a hundred thousand.
+      const all = readText(sql`json_group_array(origin)`).as("all");
+      return parseJson((await query.select(all).executeTakeFirstOrThrow()).all) as string[];
     },
     count: async (transcript: TranscriptId): Promise<Counts> => {
       const count = (condition: RawBuilder<unknown>) => sql<number>`count(case when ${condition} then 1 end)`;

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import { createHash, type Hash } from "node:crypto";
 import { closeSync, fstatSync, readdirSync, readSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isObject, type JsonObject, openPlainFile, PlainFileError } from "../base/index.ts";
 import type { Diagnostic, DiagnosticCode, ReadPosition } from "../records/index.ts";
+import { FileDigest, isSameStart } from "./file-digest.ts";
 import { type LineReader, type LineReading, parseJson, type Resume } from "./reader.ts";
 import { findFolderAmong, readers } from "./readers/readers.ts";
 import { emptyPiece, type Piece, pieceBytes, readDatabase, readDocument } from "./whole-files.ts";
@@ -62,7 +62,7 @@ export class Transcripts {
     let file: number | null = null;
     try {
       file = openPlainFile(path).handle;
-      return hashStart(file, position.offset)?.digest("hex") === position.digest;
+      return isSameStart(file, position);
     } catch (error) {
       // What cannot be opened is not known to have changed; reading it says why.
       if (isSystemError(error)) return true;
@@ -243,7 +243,7 @@ class FileLines {
   private readonly file: number;
   private readonly chunkBytes: number;
   /** Of all bytes up to the offset. */
-  private readonly hash: Hash;
+  private readonly digest: FileDigest;
   /** Bytes fetched but not yet consumed. */
   private fetched = Buffer.alloc(0);
   /** Bytes of the line at the offset that were skipped. */
@@ -257,7 +257,7 @@ class FileLines {
     const before = Buffer.alloc(1, newline);
     if (this.offset > 0) readSync(file, before, 0, 1, this.offset - 1);
     if (before[0] !== newline) this.line--;
-    this.hash = hashStart(file, this.offset) ?? createHash("sha1");
+    this.digest = from ? FileDigest.resume(file, from) : new FileDigest();
     // No more room than the file needs: most are small, and room costs.
     this.chunkBytes = Math.min(mostBytes, fstatSync(file).size + 1);
   }
@@ -281,7 +281,7 @@ class FileLines {
   }
 
   position(): ReadPosition {
-    return { offset: this.offset, line: this.line, digest: this.hash.copy().digest("hex") };
+    return { offset: this.offset, line: this.line, digest: this.digest.toString() };
   }
 
   /** Takes every whole line that was fetched. */
@@ -318,7 +318,7 @@ class FileLines {
   }
 
   private consume(bytes: number): void {
-    this.hash.update(this.fetched.subarray(0, bytes));
+    this.digest.update(this.fetched.subarray(0, bytes));
     this.fetched = this.fetched.subarray(bytes);
     this.offset += this.skipped + bytes;
     this.skipped = 0;
@@ -326,24 +326,11 @@ class FileLines {
 
   /** Drops what was fetched: it is part of a line that is too long. */
   private skip(): void {
-    this.hash.update(this.fetched);
+    this.digest.update(this.fetched);
     this.skipping = true;
     this.skipped += this.fetched.length;
     this.fetched = Buffer.alloc(0);
   }
-}
-
-/** The hash of a file's first bytes, to which more can be added; null when it has fewer. */
-function hashStart(file: number, bytes: number): Hash | null {
-  const hash = createHash("sha1");
-  const buffer = Buffer.allocUnsafe(Math.min(bytes, mostBytes));
-  for (let at = 0; at < bytes; ) {
-    const bytesRead = readSync(file, buffer, 0, Math.min(buffer.length, bytes - at), at);
-    if (bytesRead === 0) return null;
-    hash.update(buffer.subarray(0, bytesRead));
-    at += bytesRead;
-  }
-  return hash;
 }
 
 // --- Finding files ---

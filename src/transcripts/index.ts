@@ -10,6 +10,7 @@ export {
   makeFoundEntry,
   purge,
 } from "./ingest.ts";
+export { divideSession, isInPart, isLong, namePart } from "./parts.ts";
 export { readFailedCall } from "./readers/hook.ts";
 export { formats } from "./readers/readers.ts";
 export { type Recorder, type RecorderOptions, recordPath } from "./recorder.ts";

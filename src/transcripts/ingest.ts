@@ -18,6 +18,7 @@ import {
 import type { Store } from "../store/index.ts";
 import { type Redactor, scrubEvents, scrubJson, shortScrubber } from "../trust/index.ts";
 import type { FoundFile, Transcripts } from "./files.ts";
+import { isInPart, type SessionPart } from "./parts.ts";
 import type { Resume } from "./reader.ts";
 import { type Piece, pieceBytes } from "./whole-files.ts";
 
@@ -142,7 +143,9 @@ class Ingest {
     for await (const piece of this.deps.transcripts.read(file.path, resume)) {
       // Of a document that is being written, what was read before stands until it is whole again.
       if (piece.anew) fresh = piece.format !== null || after === null || after.format === null;
-      const reading = advanceReading(file, piece, fresh ? null : after, this.deps.clock.now());
+      const begun = (after?.state.begun ?? 0) + (fresh ? 1 : 0);
+      const state = { ...piece.state, begun };
+      const reading = advanceReading(file, { ...piece, state }, fresh ? null : after, this.deps.clock.now());
       this.loaded.push({ file, piece, after, fresh, reading });
       this.loadedBytes += piece.position.offset - (fresh ? 0 : (after?.position.offset ?? 0));
       // Small files are written together: a transaction and a run of the redactor for each costs more than reading it.
@@ -366,10 +369,19 @@ export function makeFoundEntry({ id, path, project, startedAt }: Session): Ledge
   };
 }
 
-/** A mark that changes when the session of a transcript does. */
-export function getReadMark({ path, position, state }: Reading, transcript: TranscriptId): string {
+/** A mark that changes when the session of a transcript does, or the part of it that is meant. */
+export function getReadMark(reading: Reading, transcript: TranscriptId, part?: SessionPart): string {
+  const { path, position, state } = reading;
+  if (part !== undefined && part.until !== null) return getClosedMark(reading, transcript, part);
   const found = state.marks?.find(([name]) => makeTranscriptId(path, name) === transcript);
   return found?.[1] ?? position.digest;
+}
+
+/** Of a part that is over only the calls change that have no result yet. */
+function getClosedMark({ path, state }: Reading, transcript: TranscriptId, part: SessionPart): string {
+  const thread = state.threads.find(([name]) => makeTranscriptId(path, name) === transcript)?.[1];
+  const pending = [...(thread?.open ?? []), ...(thread?.running ?? [])].map(([, ref]) => ref);
+  return [`begun ${state.begun}`, part.until, ...pending.filter((ref) => isInPart(ref, part))].join(" ");
 }
 
 /** Deletes the events of transcripts that were not read for a while; the sessions and their counts stay. */

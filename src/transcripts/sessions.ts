@@ -15,6 +15,7 @@ import {
 import { isWithin } from "../settings/index.ts";
 import type { ChainFault, Store } from "../store/index.ts";
 import { type IngestDeps, type IngestOptions, ingest } from "./ingest.ts";
+import { isInPart, mostPartEvents, type SessionPart } from "./parts.ts";
 import { findFolderAmong } from "./readers/readers.ts";
 import { createRecorder, type RecorderOptions } from "./recorder.ts";
 
@@ -23,6 +24,8 @@ export interface SessionView extends Session {
   readonly diagnostics: readonly Diagnostic[];
   /** The other recordings that are merged into it. */
   readonly alsoFrom: readonly Session[];
+  /** The part of it that is meant; all of it where none is named. */
+  readonly part?: SessionPart;
 }
 
 /** The sessions of these files, or all, newest first; several recordings of one session are merged. */
@@ -56,8 +59,12 @@ async function openProjects(store: Store): Promise<(session: Session) => Project
   };
 }
 
-/** Every event of a session, from all recordings, in order. */
-export async function readEvents(store: Store, { id, alsoFrom }: SessionView): Promise<Event[]> {
+/** Every event of a session or of a part of it, from all recordings, in order. */
+export async function readEvents(store: Store, { id, alsoFrom, part }: SessionView): Promise<Event[]> {
+  if (part) {
+    const most = (part.until ?? part.after + mostPartEvents) - part.after;
+    return (await store.events.page(id, part.after, most)).filter(({ ref }) => isInPart(ref, part));
+  }
   const events = await store.events.of(id);
   if (alsoFrom.length === 0) return events;
   return mergeEvents(events, await Promise.all(alsoFrom.map((other) => store.events.of(other.id))));

@@ -70,6 +70,8 @@ class Worker {
   private readonly projects = new Set<string>();
   /** The agents' own ids of the sessions that have ended. */
   private readonly ended = new Set<string>();
+  /** What of the sessions in hand may have something new. */
+  private readonly latest: SessionView[] = [];
   /** Thrown at the end, so that no note stops another. */
   private readonly faults: unknown[] = [];
   private readonly knack: Knack;
@@ -161,7 +163,7 @@ class Worker {
     if (places.length > 0) {
       // Repeated in case a worker was killed after reading these sessions.
       await knack.deriveSignals(heard);
-      worked.drafts += (await knack.publishOwn({ sessions: heard, until: isLate })).length;
+      worked.drafts += (await knack.publishOwn({ sessions: this.latest.splice(0), until: isLate })).length;
     }
     if (heard.length > 0) await knack.tellChronic("start");
     if (await knack.renewSnapshot()) worked.snapshot = true;
@@ -198,6 +200,7 @@ class Worker {
     if (paths.length === 0) return hear();
     const learned = await knack.learn(paths, { until: isLate, lookUntil: isLate });
     heard.push(...learned.sessions);
+    this.latest.push(...learned.latest);
     worked.sessions += learned.looked;
     worked.lessons += learned.findings.length;
     return (await hear()) && learned.unread + learned.unlooked + learned.uncredited === 0;

@@ -1,3 +1,4 @@
+import { makeId } from "../../base/index.ts";
 import {
   type Item,
   type ItemFile,
@@ -9,7 +10,8 @@ import {
 import type { Store } from "../../store/index.ts";
 import { resolveScopes } from "../lifecycle/archive.ts";
 import { dirname, readHistory } from "../publish/changes.ts";
-import { type ItemRoot, readRoots } from "./read-files.ts";
+import { type ItemRoot, readerVersion, readRoots } from "./read-files.ts";
+import { stampRoots } from "./stamp.ts";
 
 /** Projects whose skills are read: those that were worked in last. */
 const mostProjects = 40;
@@ -49,12 +51,9 @@ export interface CatalogReading {
 
 /** Reads every skill, command and agent of the person and of the latest projects, and Knack's drafts. */
 export async function readCatalog(deps: CatalogDeps): Promise<CatalogReading> {
-  const { store, known, here } = deps;
-  const { kept } = await readHistory(store);
-  const published = kept.filter(({ kind }) => kind !== "rule");
-  const found = await deps.roots(await listLatestProjects(deps));
-  const drafts = await listDraftRoots(store, published);
-  const read = await readRoots([...found.roots, ...drafts], known);
+  const { known, here } = deps;
+  const { published, found, roots } = await findCatalogRoots(deps);
+  const read = await readRoots(roots, known);
   const files = markSources(read.files, published);
   const { items, problems } = mergeFiles(files);
   return {
@@ -64,6 +63,21 @@ export async function readCatalog(deps: CatalogDeps): Promise<CatalogReading> {
     problems: [...found.problems, ...read.problems, ...problems],
     unread: [...new Set([...found.unread, ...read.unread])],
   };
+}
+
+async function findCatalogRoots(deps: CatalogDeps) {
+  const { kept } = await readHistory(deps.store);
+  const published = kept.filter(({ kind }) => kind !== "rule");
+  const found = await deps.roots(await listLatestProjects(deps));
+  return { published, found, roots: [...found.roots, ...(await listDraftRoots(deps.store, published))] };
+}
+
+/** A stamp of all that a reading would be made of; null where part of it cannot be looked at. */
+export async function stampCatalog(deps: CatalogDeps): Promise<string | null> {
+  const { published, found, roots } = await findCatalogRoots(deps);
+  const files = found.unread.length > 0 ? null : stampRoots(roots);
+  const made = published.map((kept) => [kept.path, kept.origin.id, isMadeByKnack(kept)]);
+  return files && makeId("c", JSON.stringify([readerVersion, files, made, found.problems]));
 }
 
 async function listLatestProjects({ store, here }: CatalogDeps): Promise<ProjectFolder[]> {

@@ -21,11 +21,11 @@ import { skillFile, skillOwner } from "../skill.ts";
 import { isItemName, readItem } from "./item-text.ts";
 
 /** Part of every stamp: raise it when files are read differently, so that cached readings no longer count. */
-const readerVersion = 2;
+export const readerVersion = 2;
 /** Longer files are reported and not read: no agent is given more. */
 const mostBytes = 1_000_000;
 /** Levels of folders below a root that are searched: agents' trees are shallow. */
-const mostDepth = 4;
+export const mostDepth = 4;
 /** Entries of one folder that are looked at. */
 const mostEntries = 50_000;
 /** Files that are read at the same time. */

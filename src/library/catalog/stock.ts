@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Clock, isObject, jsonBytes, makeId, writeDerivedFile } from "../../base/index.ts";
 import { type Credit, foldCredits } from "../../lessons/index.ts";
@@ -8,7 +8,7 @@ import { describeProject, type FoundItem, find, type IndexItem, openIndexFiles }
 import { currentFolder, type Home } from "../../settings/index.ts";
 import type { Store } from "../../store/index.ts";
 import { findCheckout } from "../../transcripts/index.ts";
-import { type FindRoots, mergeFiles, readCatalog } from "./catalog.ts";
+import { type FindRoots, mergeFiles, readCatalog, stampCatalog } from "./catalog.ts";
 
 /** How long one process may update the index, and how long another waits for it. */
 const leaseMs = 60_000;
@@ -46,6 +46,9 @@ export function openStock(deps: StockDeps) {
   // What was read of the files before; it may be deleted at any time.
   const cacheFile = dryRun ? null : join(home.cache, "library.json");
   const loadFiles = () => (cacheFile === null ? [] : readCache(cacheFile));
+  // What the index was last made of.
+  const markFile = dryRun ? null : join(home.cache, "library.mark");
+  const readMark = () => (markFile && existsSync(markFile) ? readFileSync(markFile, "utf8") : null);
   const locate = async (cwd: string) => {
     const { id, root } = await projectAt(cwd);
     return root === null ? undefined : { id, root };
@@ -54,6 +57,9 @@ export function openStock(deps: StockDeps) {
   const update = async (here: { readonly id: string; readonly root: string } | undefined) => {
     const { entries, nameOf } = await readCredits(store);
     const earned = foldCredits(entries, nameOf);
+    const stamp = await stampCatalog({ store, roots, here });
+    const mark = stamp && makeId("l", JSON.stringify([stamp, [...earned]]));
+    if (mark !== null && mark === readMark() && index.read(() => true)) return unchanged;
     const known = loadFiles();
     const reading = await readCatalog({ store, roots, here, known });
     // What could not be read stays as it was, and is tried again the next time.
@@ -66,6 +72,9 @@ export function openStock(deps: StockDeps) {
     const done = index.update(items.map((item) => toEntry(item, earned.get(item.id), listShadowed(item))));
     if (cacheFile !== null && fingerprint(files) !== fingerprint(known))
       writeDerivedFile(cacheFile, jsonBytes(files));
+    // Only what was whole: the rest is tried again the next time. It was looked at before it was read.
+    if (markFile !== null && unread.length + reading.unread.length === 0)
+      writeDerivedFile(markFile, [Buffer.from(mark ?? "")]);
     return done;
   };
   /** Updates the index; null while another process does. */
@@ -76,7 +85,10 @@ export function openStock(deps: StockDeps) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     try {
-      if (anew) index.markDamaged();
+      if (anew) {
+        if (markFile !== null) rmSync(markFile, { force: true });
+        index.markDamaged();
+      }
       return await update(here);
     } finally {
       await deps.giveBack("library");
@@ -126,6 +138,10 @@ export function openStock(deps: StockDeps) {
       }) ?? false,
   };
 }
+
+const unchanged: ReturnType<ReturnType<typeof openIndexFiles>["update"]> = {
+  ...{ added: 0, removed: 0, rebuilt: false },
+};
 
 function listNames(folder: string): string[] {
   try {

@@ -166,7 +166,8 @@ async function planEvolutions(
 ): Promise<Evolution[]> {
   const { store } = deps;
   const lessons = await store.learning.lessons.list();
-  const clusters = clusterLessons(lessons, deps.clock.now(), await readRequests(store));
+  const requests = lessons.length === 0 ? [] : await readRequests(store);
+  const clusters = clusterLessons(lessons, deps.clock.now(), requests);
   const { kept } = await readHistory(store);
   if (clusters.length === 0 && !kept.some(({ origin }) => origin.kind === "cluster")) return [];
   const library = await source.library();

@@ -3,6 +3,7 @@ import { recordEntries } from "../../lessons/index.ts";
 import { unmatchedKey } from "../../recall/index.ts";
 import {
   type Actor,
+  type Event,
   getSessionId,
   type KeptArtifact,
   type LedgerEntry,
@@ -192,13 +193,18 @@ async function noteUnmatched(
     const id = getSessionId(session);
     if (hooked.has(id)) continue;
     const entries: LedgerEntry[] = [];
-    for (const event of selectOwnEvents(session, await readEvents(store, session))) {
-      if (event.kind !== "prompt" || parseAsk(event.text) === null) continue;
+    const own = selectOwnEvents(session, await readEvents(store, session));
+    const prompts = own.filter(({ kind }) => kind === "prompt");
+    const keyOf = (event: Event) => unmatchedKey(id, event.text.slice(0, promptChars));
+    const known = await store.ledger.has(prompts.map(keyOf));
+    for (const event of prompts) {
+      const key = keyOf(event);
+      if (known.has(key) || parseAsk(event.text) === null) continue;
       const text = event.text.slice(0, promptChars);
       if (await isMatched(text, session.project.id)) continue;
       entries.push({
         ...{ at: event.at ?? session.startedAt, project: session.project.id, session: id, actor: "knack" },
-        ...{ type: "prompt.unmatched", key: unmatchedKey(id, text), data: { text } },
+        ...{ type: "prompt.unmatched", key, data: { text } },
       });
     }
     if (entries.length > 0) noted += (await store.transaction((tx) => recordEntries(tx, entries))).length;

@@ -112,6 +112,8 @@ export function openCurator(
      */
     probation: async (): Promise<ProbationMove[]> => {
       const moves: ProbationMove[] = [];
+      // Where nothing is kept the library, which may be large, need not be read.
+      if ((await readHistory(deps.store)).kept.length === 0) return moves;
       for (const item of await listOnProbation(deps, await library.items(), library.refuses)) {
         const [first] = item.kept as [PublishedItem];
         const move = decideMove(item, first);
