@@ -33,7 +33,7 @@ import {
   type SessionView,
   viewSessions,
 } from "../transcripts/index.ts";
-import { findDoubt, findForeignBranches, isFromOutside } from "../trust/index.ts";
+import { findDoubt, isFromOutside, listTracedWords } from "../trust/index.ts";
 import { createMeter } from "./dossier.ts";
 import { settleFindings, type Verdict } from "./judge.ts";
 import { findCertain, rulesVersion } from "./leads/certain.ts";
@@ -282,7 +282,25 @@ export async function settle(
   const isDecided = (lessonId: LessonId | undefined) =>
     lessonId !== undefined && all.get(lessonId)?.some(({ actor }) => actor === "person") === true;
   const decided = read.byRules.filter((one) => isDecided(lessonIds.get(findingId(session, one))));
-  return markDoubts(settleFindings(read, verdict, decided), read.events, session);
+  const taught = settleFindings(read, verdict, decided);
+  const earlier = await findEarlier(store, session, taught, read.events);
+  return markDoubts(taught, [...earlier, ...read.events], session);
+}
+
+/** Events of the earlier parts of a long session that are looked at. */
+const mostEarlier = 1_000;
+
+/** What the earlier parts of a long session say in the words of its findings. */
+async function findEarlier(
+  { events }: Store,
+  session: SessionView,
+  findings: readonly Finding[],
+  read: readonly Event[],
+): Promise<Event[]> {
+  const { id, part, project, cwd } = session;
+  if (part === undefined || part.after === 0) return [];
+  const words = findings.flatMap((finding) => listTracedWords(finding, read, project.root ?? cwd));
+  return events.mentioning(id, part.after, [...new Set(words)].slice(0, mostEarlier), mostEarlier);
 }
 
 /** Findings with what speaks against telling agents of them before a person accepts them. */

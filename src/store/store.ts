@@ -280,6 +280,21 @@ function createEvents(db: Kysely<Tables>, clock: Clock) {
         .executeTakeFirst();
       return Math.max(0, (row?.id ?? 0) - base);
     },
+    /** Of one session, in order, those up to a number that have one of some words in them, at most so many. */
+    mentioning: async (transcript: TranscriptId, to: number, words: readonly string[], most: number) => {
+      if (words.length === 0) return [];
+      const base = await findBase(transcript);
+      const rows = await selectAfter(base)
+        .select(eventParts)
+        .where("id", "<=", base + to)
+        .where((each) =>
+          each.or(words.map((word) => sql<boolean>`instr(text, ${word}) > 0 or instr(facts, ${word}) > 0`)),
+        )
+        .orderBy("id")
+        .limit(most)
+        .execute();
+      return rows.map((row) => eventFromRow(row, base));
+    },
     /** The number of a session's first prompt between two numbers, both included; null where there is none. */
     firstPrompt: async (transcript: TranscriptId, from: number, to: number): Promise<number | null> => {
       const base = await findBase(transcript);

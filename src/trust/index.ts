@@ -35,5 +35,5 @@ export {
   scanFiles,
   scanSince,
 } from "./scan.ts";
-export { findDoubt } from "./taint.ts";
+export { findDoubt, listTracedWords } from "./taint.ts";
 export { createThreadRedactor } from "./thread.ts";

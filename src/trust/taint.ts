@@ -8,24 +8,47 @@ import { leastTrusted, readProvenance } from "./provenance.ts";
 
 /**
  * Why agents are not told of a finding before a person accepts it: a step that can do harm, or one whose words the
- * agent had from somebody else. Null where its steps are clean. `events` is the whole session, in order.
+ * agent had from somebody else. Null where its steps are clean. `events` is the whole session, in order; of an earlier
+ * part those that mention the words of `listTracedWords` are enough.
  */
 export function findDoubt(finding: Finding, events: readonly Event[], root: string | null): Doubt | null {
-  const place = new Map(events.map((event, at) => [event.ref, at]));
-  const [failed, ...later] = finding.refs.flatMap((ref) => events[place.get(ref) ?? -1] ?? []);
-  // What got past the failure comes first, and may have met another one.
-  const acts = later.filter(({ kind, outcome }, at) => kind === "call" && (at === 0 || outcome !== "failed"));
-  const commands = acts.flatMap(({ command }) => command ?? []);
+  const { failed, acts, commands } = findActs(finding, events);
   const danger = findDanger([...commands, ...listQuotes(finding)], { root });
   if (danger !== null) return { kind: "dangerous", from: "agent", words: danger.words };
-  const end = Math.max(-1, ...acts.map(({ ref }) => place.get(ref) ?? -1));
+  const end = events.findLastIndex((event) => acts.includes(event));
   const before = events.slice(0, end < 0 ? events.length : end);
-  const tried = new Set(listTellingWords(failed?.command ?? "", root).map(({ word }) => word));
-  for (const telling of listTold(finding, commands, root)) {
-    const from = tried.has(telling.word) ? null : traceWord(telling, before, { failed, root });
+  for (const telling of listTraced(finding, { failed, commands, root })) {
+    const from = traceWord(telling, before, { failed, root });
     if (from !== null) return { kind: "foreign", from, words: telling.word };
   }
   return null;
+}
+
+/** The words whose origin decides about a finding. */
+export function listTracedWords(finding: Finding, events: readonly Event[], root: string | null): string[] {
+  const { failed, commands } = findActs(finding, events);
+  return listTraced(finding, { failed, commands, root }).map(({ word }) => word);
+}
+
+/** The call that failed, and what was done about it. */
+function findActs({ refs }: Finding, events: readonly Event[]) {
+  const named = new Map(
+    events.flatMap((event) => (refs.includes(event.ref) ? [[event.ref, event] as const] : [])),
+  );
+  const [failed, ...later] = refs.flatMap((ref) => named.get(ref) ?? []);
+  // What got past the failure comes first, and may have met another one.
+  const acts = later.filter(({ kind, outcome }, at) => kind === "call" && (at === 0 || outcome !== "failed"));
+  return { failed, acts, commands: acts.flatMap(({ command }) => command ?? []) };
+}
+
+interface Told extends Circumstances {
+  readonly commands: readonly string[];
+}
+
+/** The telling words that the failing call did not have. */
+function listTraced(finding: Finding, { failed, commands, root }: Told): TellingWord[] {
+  const tried = new Set(listTellingWords(failed?.command ?? "", root).map(({ word }) => word));
+  return listTold(finding, commands, root).filter(({ word }) => !tried.has(word));
 }
 
 /** The telling words of the calls that helped, as far as they are told; and those of what is quoted. */
