@@ -93,8 +93,8 @@ interface Fit {
 }
 
 async function recallLessons(call: HookEvent, known: OpenSnapshot, text: string): Promise<Fit[]> {
-  const { project } = known;
-  const asked = { project, home: findHome(call.cwd ?? ""), now: call.now };
+  const { project, branch } = known;
+  const asked = { project, home: findHome(call.cwd ?? ""), branch, now: call.now };
   const matches = await recallFromSnapshot(known, readQuestion(text), asked);
   return matches.flatMap((match) => {
     const made = known.get("made", match.lesson.id);

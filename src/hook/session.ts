@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isHeldBack, readSnapshot, type Snapshot } from "../recall/index.ts";
-import { identifyProject, type Occasion, type Project } from "../records/index.ts";
+import { type Checkout, identifyProject, type Occasion, type Project } from "../records/index.ts";
 import { type Home, readRepositoryWish } from "../settings/index.ts";
 import { makeFileName, type Note, writeNote } from "../spool/index.ts";
 import { findCheckout } from "../transcripts/index.ts";
@@ -54,6 +54,7 @@ function createFile(file: string, content = ""): boolean {
 /** The snapshot that the worker wrote last, and the current project. */
 export interface OpenSnapshot extends Snapshot {
   readonly project: string;
+  readonly branch: string | undefined;
 }
 
 /** Reads from the snapshot; null if there is none or the project is muted. Throws if it is damaged. */
@@ -65,14 +66,19 @@ export async function withSnapshot<Result>(
   // There is none until the first worker has finished.
   if (!existsSync(snapshot)) return null;
   return readSnapshot(snapshot, async (known) => {
-    const project = identifyHere(call);
+    const { branch, ...claimed } = identifyHere(call);
+    // A folder that claims another repository's remote has neither its lessons nor what was allowed for it.
+    const isOwn = claimed.root === null || known.get("checkout", claimed.root) === true;
+    const project = isOwn ? claimed : { ...claimed, id: claimed.root ?? claimed.id };
     const id = known.get("alias", project.id) ?? project.id;
-    return isAllowed(known, project) ? look({ ...known, project: id }) : null;
+    return isAllowed(known, project) ? look({ ...known, project: id, branch }) : null;
   });
 }
 
-export function identifyHere({ cwd }: HookEvent): Project {
-  return identifyProject(cwd, null, cwd === null ? null : findCheckout(cwd));
+export function identifyHere({ cwd }: HookEvent): Project & Pick<Checkout, "branch"> {
+  const checkout = cwd === null ? null : findCheckout(cwd);
+  const project = identifyProject(cwd, null, checkout);
+  return checkout?.branch === undefined ? project : { ...project, branch: checkout.branch };
 }
 
 /** Whether agents are told anything in a project: the person allows it, and the repository does not ask for less. */

@@ -3,8 +3,10 @@ import { CallReader, isOwnCall, listTroubles, type Recovery } from "../failures/
 import { extractGist, isUnconfirmed, openLessons, recordEntries } from "../lessons/index.ts";
 import {
   type CallUse,
+  type Doubt,
   type Event,
   type Finding,
+  findOwnCheckouts,
   getSessionId,
   isPersons,
   isSaid,
@@ -309,8 +311,13 @@ function markDoubts(
   events: readonly Event[],
   { project: { root }, cwd }: SessionView,
 ): Finding[] {
+  const branches = findForeignBranches(events);
   return findings.map((finding) => {
-    const doubt = isSaid(finding.kind) ? null : findDoubt(finding, events, root ?? cwd);
+    if (isSaid(finding.kind)) return finding;
+    const branch = finding.refs.flatMap((ref) => branches.get(ref) ?? [])[0];
+    const onBranch: Doubt | null =
+      branch === undefined ? null : { kind: "branch", from: "repository", words: branch };
+    const doubt = findDoubt(finding, events, root ?? cwd) ?? onBranch;
     return doubt === null ? finding : { ...finding, doubt };
   });
 }
@@ -642,10 +649,16 @@ export interface LearnConsent {
 
 export function createConsent(home: Home, store: Store): LearnConsent {
   const refuses: LearnConsent["refuses"] = async (root, id) => whyNotLearn(home, root, id);
+  // What a person allowed for a repository holds in their own checkouts of it.
+  const refuseHere = async ({ root, id }: Session["project"]) => {
+    const [named, alone] = [await refuses(root, id), await refuses(root, root ?? id)];
+    if (root === null || named === alone) return named;
+    return findOwnCheckouts(await store.sessions.places()).has(root) ? named : (named ?? alone);
+  };
   const isRefused: LearnConsent["isRefused"] = async (session) => {
     const { cwd, project } = session;
     if (cwd !== null && isBelowHome(home, cwd)) return "Knack's own work";
-    const because = await refuses(project.root, project.id);
+    const because = await refuseHere(project);
     if (because !== null || resolveSettings(home, null)["learn.web"]) return because;
     return (await usedOutside(store, session)) ? "it used the web or an MCP server" : null;
   };

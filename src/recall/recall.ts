@@ -155,6 +155,8 @@ interface RecallOptions {
    * agents are not told, with where it came from.
    */
   readonly asker: "nobody" | "agent" | "person";
+  /** The branch that is checked out there: what was learned on it holds on it. */
+  readonly branch?: string | undefined;
   readonly now: number;
 }
 
@@ -303,7 +305,7 @@ interface FindingFit extends Pick<LessonMatch, "fit" | "score" | "by" | "distanc
 function fitFinding(question: Question, known: KnownFinding, asked: Circumstances): FindingFit | null {
   const { symptom, scope, remedy, call, state } = known.lesson;
   const distance = measureDistance(known, symptom && { symptom, remedy, call }, asked, scope);
-  if (distance === null || (asked.asker !== "person" && !mayBeTold(known))) return null;
+  if (distance === null || (asked.asker !== "person" && !mayBeTold(known, asked))) return null;
   const isUnasked = asked.asker === "nobody";
   // An unasked warning ahead of a failure needs more evidence than a requested answer.
   const isUnsure =
@@ -335,13 +337,11 @@ export function mayTellLesson(lesson: Lesson): boolean {
  * Whether an agent may be told unasked: what a person accepted, in the words that they accepted; and cures that were
  * seen to work here, whose steps are clean.
  */
-function mayBeTold({
-  finding,
-  lesson,
-  foundAt,
-}: Pick<KnownFinding, "finding" | "lesson" | "foundAt">): boolean {
+function mayBeTold({ finding, lesson, foundAt }: KnownFinding, { branch }: Circumstances): boolean {
   const { acceptedAt } = lesson.state;
-  if (finding.doubt === undefined && (acceptedAt !== undefined || isProvedCure(finding))) return true;
+  const { doubt } = finding;
+  const isClean = doubt === undefined || (doubt.kind === "branch" && doubt.words === branch);
+  if (isClean && (acceptedAt !== undefined || isProvedCure(finding))) return true;
   return acceptedAt !== undefined && foundAt <= acceptedAt && finding.lesson === lesson.lesson;
 }
 

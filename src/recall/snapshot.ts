@@ -13,10 +13,12 @@ import {
 import {
   type CallUse,
   type Finding,
+  findOwnCheckouts,
   isSaid,
   type KeptArtifact,
   type Lesson,
   type ProjectFold,
+  type ProjectPlace,
   promotedScopeId,
   resolveProjectIds,
   type Skill,
@@ -151,9 +153,20 @@ const telling = [
 
 type Row = readonly [key: string, value: unknown];
 
+/**
+ * Findings of folders that only claim a remote are those of the folder: what a downloaded folder teaches is not told in
+ * the repository that it pretends to be.
+ */
+async function relocate({ sessions }: Store, findings: readonly StoredFinding[], own: ReadonlySet<string>) {
+  const roots = new Map((await sessions.list()).map(({ id, project }) => [id, project]));
+  return findings.map((one) => {
+    const { id, root = null } = roots.get(one.session) ?? {};
+    return root === null || root === id || own.has(root) ? one : { ...one, project: root };
+  });
+}
+
 /** By which id a project that has several is counted. */
-async function listAliasRows({ sessions }: Store): Promise<Row[]> {
-  const places = await sessions.places();
+function listAliasRows(places: readonly ProjectPlace[]): Row[] {
   const resolve = resolveProjectIds(places);
   return places.flatMap(({ id }): Row[] => (resolve(id) === id ? [] : [[`alias ${id}`, resolve(id)]]));
 }
@@ -162,7 +175,13 @@ async function listAliasRows({ sessions }: Store): Promise<Row[]> {
 async function buildRows(store: Store, given: Pick<Sources, "published" | "silent" | "now">) {
   const { published } = given;
   const lessons = (await store.learning.lessons.list()).filter(isHarmless);
-  const all = await store.learning.findings.ofLessons(lessons.map(({ id }) => id));
+  const places = await store.sessions.places();
+  const own = findOwnCheckouts(places);
+  const all = await relocate(
+    store,
+    await store.learning.findings.ofLessons(lessons.map(({ id }) => id)),
+    own,
+  );
   // The latest first, so that a finding's number tells how late it is.
   const findings = all
     .filter(({ finding }) => isHarmless(finding))
@@ -183,7 +202,8 @@ async function buildRows(store: Store, given: Pick<Sources, "published" | "silen
     ...listSessionRows(sources),
     ...(await listReceiptRows(store)),
     ...projects.map((project): Row => [`project ${project.id}`, project]),
-    ...(await listAliasRows(store)),
+    ...listAliasRows(places.filter(({ id, root }) => root === null || root === id || own.has(root))),
+    ...[...own].map((root): Row => [`checkout ${root}`, true]),
     ["projects", [...projects].sort((a, b) => b.lastAt - a.lastAt).slice(0, mostProjects)],
   ]);
 }
@@ -450,6 +470,8 @@ export interface SnapshotRows {
   };
   /** The id by which another id's project is counted. */
   readonly alias: string;
+  /** By a folder: it is the person's checkout of the repository that it names. */
+  readonly checkout: true;
   /** Receipts of a project's background reviews, and failures nobody overcame. */
   readonly receipts: readonly { readonly at: number; readonly text: string }[];
   /** Lessons of a session so far, and the surest fix not yet published or rejected. */

@@ -120,6 +120,8 @@ export interface Checkout {
   readonly root: string;
   /** The worktree that the folder is in, where that is another than the root. */
   readonly worktree?: string;
+  /** The branch that is checked out, where one is. */
+  readonly branch?: string;
   readonly remote: string | null;
 }
 
@@ -195,6 +197,32 @@ export function resolveProjectIds(places: Iterable<Pick<Project, "id" | "root">>
     const found = [...(names.get(`${worktree[1]} ${worktree[2] ?? worktree[3]}`) ?? [])];
     return found.length === 1 && found[0] !== undefined ? found[0] : project;
   };
+}
+
+/** A folder in which sessions of a project took place. */
+export interface ProjectPlace extends Pick<Project, "id" | "root"> {
+  /** The sessions there in which a person spoke. */
+  readonly spoken: number;
+  readonly firstAt: number | null;
+}
+
+/** Sessions in a further folder that names the same remote until it counts as the person's checkout of it. */
+const sessionsInOwn = 2;
+
+/**
+ * The folders that may be taken for what their remote says: the first that was met with it, and others once a person
+ * has worked there in several sessions. Any folder can claim any remote.
+ */
+export function findOwnCheckouts(places: Iterable<ProjectPlace>): ReadonlySet<string> {
+  const sorted = [...places].sort((a, b) => (a.firstAt ?? Infinity) - (b.firstAt ?? Infinity));
+  const met = new Set<string>();
+  const own = new Set<string>();
+  for (const { id, root, spoken } of sorted) {
+    if (root === null || root === id) continue;
+    if (!met.has(id) || spoken >= sessionsInOwn) own.add(root);
+    met.add(id);
+  }
+  return own;
 }
 
 /** Whose folder it is: worktrees below `~/.codex` are of repositories in the same home. */
@@ -288,6 +316,7 @@ export function isPersons({ kind, given, sidechain }: Pick<Event, "kind" | "give
 
 export interface Counts {
   readonly events: number;
+  /** Those of a person. */
   readonly prompts: number;
   readonly calls: number;
   readonly failed: number;
@@ -300,7 +329,7 @@ export function countEvents(events: Iterable<Event>): Counts {
   const counts = { ...noCounts };
   for (const event of events) {
     counts.events++;
-    if (event.kind === "prompt") counts.prompts++;
+    if (isPersons(event)) counts.prompts++;
     if (event.kind === "call") counts.calls++;
     if (event.outcome === "failed") counts.failed++;
     if (event.outcome === "rejected") counts.rejected++;

@@ -7,8 +7,8 @@ import {
   type EventOutline,
   formatRef,
   outlinedCommandChars,
-  type Project,
   type ProjectFold,
+  type ProjectPlace,
   parseRef,
   type Reading,
   type Session,
@@ -157,10 +157,19 @@ function createSessions(db: Kysely<Tables>) {
     list: async (paths?: readonly string[]): Promise<Session[]> =>
       (await selectRows(db, "session", paths ? { where: "path", in: paths } : {})).map(sessionFromRow),
     /** Every project with each of the folders that it was met in. */
-    places: async (): Promise<Pick<Project, "id" | "root">[]> =>
-      (await db.selectFrom("session").select(["project_id", "project_root"]).distinct().execute()).map(
-        ({ project_id: id, project_root: root }) => ({ id, root }),
-      ),
+    places: async (): Promise<ProjectPlace[]> => {
+      const spoken = sql<number>`count(distinct case when prompts > 0 then coalesce(session_id, id) end)`;
+      const rows = await db
+        .selectFrom("session")
+        .select(["project_id", "project_root", spoken.as("spoken")])
+        .select((each) => each.fn.min("started_at").as("first_at"))
+        .groupBy(["project_id", "project_root"])
+        .execute();
+      return rows.map(({ project_id: id, project_root: root, spoken, first_at }) => ({
+        ...{ id, root, spoken },
+        firstAt: first_at,
+      }));
+    },
     save: async (all: readonly Session[]): Promise<void> => {
       await inSlices(all, (some) =>
         db
@@ -314,7 +323,9 @@ function createEvents(db: Kysely<Tables>, clock: Clock) {
       const row = await selectAfter(await findBase(transcript))
         .select([
           sql<number>`count(*)`.as("events"),
-          count(sql`kind = 'prompt'`).as("prompts"),
+          count(sql`kind = 'prompt' and facts ->> 'given' is null and not facts ->> 'sidechain'`).as(
+            "prompts",
+          ),
           count(sql`kind = 'call'`).as("calls"),
           count(sql`outcome = 'failed'`).as("failed"),
           count(sql`outcome = 'rejected'`).as("rejected"),

@@ -434,8 +434,15 @@ function readCheckout(folder: string, git: string): Checkout {
   return {
     root,
     ...(folder === root ? {} : { worktree: folder }),
+    ...readBranch(git),
     remote: remote?.startsWith(".") ? resolve(root, remote) : remote,
   };
+}
+
+/** The branch of a worktree; none where a commit is checked out. */
+function readBranch(git: string): Pick<Checkout, "branch"> {
+  const branch = /^ref: refs\/heads\/(\S+)\s*$/.exec(readText(join(git, "HEAD")) ?? "")?.[1];
+  return branch === undefined ? {} : { branch };
 }
 
 /** `.git` is a folder, or in a worktree or submodule a file that names one. */

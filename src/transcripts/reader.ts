@@ -321,7 +321,7 @@ export class SessionBuilder {
     this.turn++;
     const kept = dropPrivate(text);
     if (kept === "" && text !== "") return;
-    this.counts.prompts++;
+    if (position.given === undefined && position.sidechain !== true) this.counts.prompts++;
     this.add(position, "prompt", kept);
   }
 

@@ -316,7 +316,7 @@ describe("ingest", () => {
     const alone = await opened.sessions([hooks]);
     expect(alone.sessions[0]).toMatchObject({
       format: "hook",
-      counts: { events: 4, prompts: 1, calls: 2, failed: 1 },
+      counts: { events: 4, prompts: 0, calls: 2, failed: 1 },
     });
   });
 });

@@ -1,0 +1,44 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { failIn, leave, teaching } from "../helpers/hooked.ts";
+import { knack } from "../helpers/knack.ts";
+import { asked, day, ran } from "../helpers/lived.ts";
+import { tempFolder } from "../helpers/temp.ts";
+
+/** A folder whose Git configuration names the remote, on a branch. */
+function clone(home: string, name: string, branch = "main"): string {
+  const folder = join(home, name);
+  mkdirSync(join(folder, ".git"), { recursive: true });
+  writeFileSync(join(folder, ".git/HEAD"), `ref: refs/heads/${branch}\n`);
+  const config = '[remote "origin"]\n\turl = https://github.com/dev/harbor.git\n';
+  writeFileSync(join(folder, ".git/config"), config);
+  return folder;
+}
+
+const learn = (home: string) => knack(["learn", "--json"], { home });
+
+test("a folder that claims a remote has its lessons once a person has worked there", async () => {
+  const home = tempFolder();
+  const [own, other] = [clone(home, "own"), clone(home, "other")];
+  const first = leave(home, { name: "first", cwd: own, at: Date.now() - 9 * day, steps: teaching });
+  await learn(home);
+  const elsewhere = { ...first, session: "later" };
+  expect(failIn(home, elsewhere, { cwd: own })).toMatch(/failed here/);
+  expect(failIn(home, { ...first, session: "claimed" }, { cwd: other })).toBe("");
+  for (const [n, name] of ["second", "third"].entries())
+    leave(home, { name, cwd: other, at: Date.now() - (5 - n) * day, steps: [asked("Look around")] });
+  await learn(home);
+  expect(failIn(home, { ...first, session: "worked" }, { cwd: other })).toMatch(/failed here/);
+});
+
+test("what was learned on a checked-out pull request is told on its branch alone", async () => {
+  const home = tempFolder();
+  const own = clone(home, "own");
+  const steps = [asked("review it"), ran("gh pr checkout 12"), ran("git switch pr/12"), ...teaching];
+  const left = leave(home, { name: "first", cwd: own, at: Date.now() - 2 * day, steps });
+  await learn(home);
+  expect(failIn(home, { ...left, session: "on-main" }, { cwd: own })).toBe("");
+  clone(home, "own", "pr/12");
+  expect(failIn(home, { ...left, session: "on-branch" }, { cwd: own })).toMatch(/failed here/);
+});
