@@ -99,7 +99,7 @@ function reserve(
     const key = `asked:${call.call}`;
     const added = await recordEntries(tx, [{ ...who, actor: "knack", at, type: "model.asked", key, data }]);
     return added.length === 0 ? { hold: "another process is asking the same" } : decided;
-    };
+  };
   // Money is on the disk before it is spent.
   return store.transaction(setAside, { durable: true });
 }
