@@ -45,8 +45,19 @@ const commands = [
 ];
 
 function run(words, home, cwd) {
-  const env = { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack"), TMPDIR: join(home, "tmp") };
-  return spawnSync(process.execPath, [cli, ...words], { env, cwd, encoding: "utf8", input: "", timeout: 60_000 });
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    KNACK_HOME: join(home, ".knack"),
+    TMPDIR: join(home, "tmp"),
+  };
+  return spawnSync(process.execPath, [cli, ...words], {
+    env,
+    cwd,
+    encoding: "utf8",
+    input: "",
+    timeout: 60_000,
+  });
 }
 
 function sh(...words) {
@@ -57,7 +68,8 @@ function sh(...words) {
 const base = mkdtempSync(join(tmpdir(), "knack-full-"));
 const grown = join(base, "grown");
 const disk = join(base, "disk");
-for (const folder of [grown, disk, join(grown, "tmp"), join(grown, "work")]) mkdirSync(folder, { recursive: true });
+for (const folder of [grown, disk, join(grown, "tmp"), join(grown, "work")])
+  mkdirSync(folder, { recursive: true });
 const learned = run(["learn", sessions, "--yes"], grown, join(grown, "work"));
 if (learned.status !== 0) console.error(learned.stderr);
 
@@ -101,5 +113,10 @@ for (const words of commands)
     }
 rmSync(base, { recursive: true, force: true });
 const count = (one) => (Array.isArray(one) ? one.length : one);
-console.log(Object.entries(tally).map(([what, one]) => `${what}: ${count(one)}`).join(", "));
-for (const list of [tally.traces, tally.silent, tally.killed, tally.refused, tally.unsound]) for (const line of list) console.log(`  ${line}`);
+console.log(
+  Object.entries(tally)
+    .map(([what, one]) => `${what}: ${count(one)}`)
+    .join(", "),
+);
+for (const list of [tally.traces, tally.silent, tally.killed, tally.refused, tally.unsound])
+  for (const line of list) console.log(`  ${line}`);

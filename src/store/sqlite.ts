@@ -322,7 +322,9 @@ function otherVersion(path: string, version: number): KnackError {
   const message = `Knack's database ${path} has format ${version}, and this Knack reads format ${schemaVersion}.`;
   const isNewer = version > schemaVersion;
   return new KnackError("STORE_VERSION", message, {
-    hint: isNewer ? "Update Knack: npm install -g knack-cli" : `Move the file away and ${readAnew}`,
+    hint: isNewer
+      ? "Update Knack: npm install -g knack-cli"
+      : `Move knack.db and knack.db-* away and ${readAnew}`,
   });
 }
 

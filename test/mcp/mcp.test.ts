@@ -254,7 +254,7 @@ describe("knack mcp, to the official client,", () => {
       const answer = await call("event_expand", {});
       expect(answer.code, answer.text).toBe("learning_unavailable");
       expect(answer.text).toContain(database);
-      expect(answer.error?.next).toMatch(/^Move the file away/);
+      expect(answer.error?.next).toMatch(/^Put it back from a backup/);
     }
     expect((await client.listTools()).tools).toHaveLength(tools.length);
     rmSync(database);
