@@ -1,5 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -124,4 +132,37 @@ test("Files below a folder are listed though one folder cannot be read and links
   expect(listFilesBelow(root, (path) => problems.push(path))).toEqual(["a/b/c", "own"]);
   expect(listFilesBelow(join(root, "own"), (path) => problems.push(path))).toEqual([]);
   expect(problems).toEqual([join(root, "own")]);
+});
+
+/**
+ * Files that open something without `readPlainFile`. All of it is Knack's own and in its home, which is one person's;
+ * or a path that a person typed at this moment (`review take <file>`, a diff against `export -o`, an edited text).
+ */
+const readingAnyway = [
+  "cli/commands/exchange.ts",
+  "cli/commands/keep.ts",
+  "cli/commands/review.ts",
+  "hook/hook.ts",
+  "hook/session.ts",
+  "hook/start.ts",
+  "library/catalog/stock.ts",
+  "library/files/packages.ts",
+  "recall/snapshot.ts",
+  "search/library-index.ts",
+  "spool/offers.ts",
+  "spool/spool.ts",
+  "worker/inbox.ts",
+];
+
+test("No file of the source but these reads without looking at what it opens", () => {
+  const src = join(import.meta.dirname, "../../src");
+  const reading = readdirSync(src, { recursive: true, encoding: "utf8" }).filter(
+    (name) =>
+      name.endsWith(".ts") &&
+      !name.startsWith("base/") &&
+      /\b(?:readFileSync|createReadStream|openSync)\(|await readFile\(/.test(
+        readFileSync(join(src, name), "utf8"),
+      ),
+  );
+  expect(reading.sort()).toEqual(readingAnyway);
 });

@@ -262,7 +262,7 @@ describe("learning is off", () => {
     for (const [text, because] of [
       ['{"learn": false}', "learning is off in this project"],
       ['{"learn": fal', "config.json cannot be read"],
-      ['{"lern": false}', 'unknown key "lern"'],
+      ['{"learn": "no"}', "learning is off in this project"],
     ] as const) {
       const { home, harbor } = machine();
       mkdirSync(join(harbor, ".knack"));
@@ -277,12 +277,16 @@ describe("learning is off", () => {
     }
   });
 
-  test("by the person's settings, unless a project says otherwise", async () => {
+  test("by the person's settings, whatever a repository says", async () => {
     const { home, harbor } = machine();
     await knackHere(["config", "set", "learn", "false"], { home });
     expect((await learned(["learn"], home)).findings).toEqual([]);
     mkdirSync(join(harbor, ".knack"));
     writeFileSync(join(harbor, ".knack/config.json"), '{"learn": true}');
+    expect((await learned(["learn"], home)).findings).toEqual([]);
+    // What the person says of one project is their word, too.
+    const own = { learn: false, projects: { [harbor]: { learn: true } } };
+    writeFileSync(join(home, ".knack/config.json"), JSON.stringify(own));
     const { findings } = await learned(["learn"], home);
     expect(findings.length).toBeGreaterThan(0);
     expect(findings.every(({ session }) => !String(session).includes(".codex"))).toBe(true);

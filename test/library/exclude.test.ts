@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
@@ -30,6 +30,16 @@ function newRepository(): string {
   return root;
 }
 
+function link(to: string, path: string): void {
+  rmSync(path, { recursive: true, force: true });
+  symlinkSync(to, path);
+}
+
+function replace(path: string, text: string): void {
+  rmSync(path, { recursive: true, force: true });
+  writeFileSync(path, text);
+}
+
 function put(root: string, path: string): void {
   mkdirSync(join(root, path), { recursive: true });
   writeFileSync(join(root, path, "SKILL.md"), "x");
@@ -53,6 +63,33 @@ describe("a path kept out of git", () => {
       expect(readFileSync(join(root, ".git/info/exclude"), "utf8")).toBe(before);
     },
   );
+
+  test.each<[string, (root: string, other: string) => void]>([
+    [
+      "the list is a link",
+      (root, other) => link(join(other, "info/exclude"), join(root, ".git/info/exclude")),
+    ],
+    ["its folder is a link", (root, other) => link(join(other, "info"), join(root, ".git/info"))],
+    ["git's folder is a link", (root, other) => link(other, join(root, ".git"))],
+    ["git's folder is named by a file", (root, other) => replace(join(root, ".git"), `gitdir: ${other}\n`)],
+    ["it claims to share another's", (root, other) => replace(join(root, ".git/commondir"), `${other}\n`)],
+  ])("changes nothing of another repository where %s", async (_, make) => {
+    const [root, victim] = [newRepository(), newRepository()];
+    const list = join(victim, ".git/info/exclude");
+    const before = readFileSync(list, "utf8");
+    make(root, join(victim, ".git"));
+    const answer = await library.excludeFromGit(root, join(root, "x")).catch((error: Error) => error.message);
+    expect(String(answer)).toMatch(/^false$|^Cannot change .*link leads out of/);
+    expect(readFileSync(list, "utf8")).toBe(before);
+  });
+
+  test("in a submodule is noted in its own list", async () => {
+    const [root, other] = [newRepository(), newRepository()];
+    git(root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", other, "part");
+    put(join(root, "part"), ".claude/skills/rl-x");
+    expect(await library.excludeFromGit(join(root, "part"), ".claude/skills/rl-x")).toBe(true);
+    expect(git(join(root, "part"), "status", "--short", "-uall")).toBe("");
+  });
 
   test("in a worktree is noted where all worktrees look", async () => {
     const root = newRepository();

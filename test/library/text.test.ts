@@ -108,6 +108,9 @@ describe("a text file", () => {
     expect(await library.writeText(join(root, "docs/new.md"), "b", { expecting: null, root })).toMatchObject({
       because: "outside",
     });
+    expect(await library.removeText(join(root, "docs/secret"), { expecting, root })).toMatchObject({
+      because: "outside",
+    });
     expect(readFileSync(join(outside, "secret"), "utf8")).toBe("a");
     expect(readdirSync(outside)).toEqual(["secret"]);
   });

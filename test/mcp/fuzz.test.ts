@@ -5,6 +5,7 @@ import { tools } from "../../src/mcp/tools.ts";
 import { seeded } from "../helpers/history.ts";
 import { cli } from "../helpers/knack.ts";
 import { tempFolder } from "../helpers/temp.ts";
+import { host } from "./host.ts";
 
 const version = "2025-06-18";
 const hello = request(1, "initialize", {
@@ -94,6 +95,15 @@ describe("knack mcp", () => {
       code: 1,
       says: expect.stringMatching(/^knack mcp stopped: .*10485760 bytes$/),
     });
+  });
+
+  test("answers with terminal controls shown, whatever a session holds", async () => {
+    const { call } = await host({}, { opens: "Print \u001b[2J\u001b]0;owned\u0007 the \u202etable\r." });
+    const { text, data } = await call("event_expand", {});
+    expect(text).toContain("Print ␛[2J␛]0;owned␇ the <U+202E>table .");
+    expect(text + JSON.stringify(data)).not.toMatch(
+      /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]|\\u001b/,
+    );
   });
 
   test("stays alive through 500 broken messages, and answers the next one", async () => {

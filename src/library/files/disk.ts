@@ -342,16 +342,31 @@ function toPattern(below: string): string | null {
   return `/${path.replace(/[\\*?[]/g, "\\$&").replace(/ $/, "\\ ")}`;
 }
 
-/** `.git` is a folder, or in a worktree or submodule a file that names one; worktrees share their `info`. */
+/**
+ * `.git` is a folder, or in a worktree or submodule a file that names one; worktrees share their `info`. Null where it
+ * leads to a folder that is another repository's: what is written there must be meant for this one.
+ */
 async function findGitFolder(path: string): Promise<string | null> {
   const found = await stat(path).catch(ifMissing(null));
-  if (found === null) return null;
+  if (found === null || !(await isInside(path, dirname(path)))) return null;
   const pointer = found.isDirectory() ? null : await readBytes(path, dirname(path));
   const target = pointer === null ? path : /^gitdir:\s*(.+)$/m.exec(String(pointer))?.[1];
   if (target === undefined) return null;
   const git = resolve(dirname(path), target.trim());
+  if (pointer !== null && !(await pointsBack(git, path))) return null;
   const common = await readBytes(join(git, "commondir"), git);
-  return common === null ? git : resolve(git, String(common).trim());
+  if (common === null) return git;
+  const shared = resolve(git, String(common).trim());
+  return (await isInside(git, join(shared, "worktrees"))) ? shared : null;
+}
+
+/** Whether a folder of git names the checkout that names it, as those of worktrees and submodules do. */
+async function pointsBack(git: string, path: string): Promise<boolean> {
+  const worktree = await readBytes(join(git, "gitdir"), git);
+  if (worktree !== null) return samePath(resolve(git, String(worktree).trim()), path);
+  const config = String((await readBytes(join(git, "config"), git)) ?? "");
+  const folder = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(config)?.[1];
+  return folder !== undefined && samePath(resolve(git, folder), dirname(path));
 }
 
 /** Disk operations for packages and versions. */
