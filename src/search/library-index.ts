@@ -356,6 +356,8 @@ type LibraryIndexFiles = {
   update(items: readonly IndexItem[]): IndexUpdate;
   /** Reads every byte. */
   check(): IndexCheck;
+  /** Whether an update could go on from it: it is there, and neither it nor a mark says that it is damaged. */
+  isSound(): boolean;
   /** Makes the next update rebuild everything. */
   markDamaged(): void;
 };
@@ -477,12 +479,14 @@ function indexIn(storage: IndexStorage): LibraryIndexFiles {
     storage.remove(damageMark);
     return { added: items.length, removed, rebuilt: true };
   };
-  const isMarkedDamaged = () => storage.exists(damageMark);
+  const readKnown = () =>
+    storage.exists(damageMark) ? null : unlessDamaged(() => withTables(storage, readMarks));
   return {
+    isSound: () => readKnown() !== null,
     markDamaged: () => storage.write(damageMark, []),
     read: (look) => readUnlessDamaged(storage, look),
     update: (items) => {
-      const known = isMarkedDamaged() ? null : unlessDamaged(() => withTables(storage, readMarks));
+      const known = readKnown();
       if (known === null) return rebuild(items, 0);
       const { mainId, main, current } = known;
       const wanted = new Map(items.map(({ entry, mark }) => [entry.id, mark]));
@@ -506,7 +510,7 @@ function indexIn(storage: IndexStorage): LibraryIndexFiles {
           const because = findTableFault(storage.readAll(name));
           if (because !== null) return { found: "damaged", because };
         }
-        return isMarkedDamaged()
+        return storage.exists(damageMark)
           ? { found: "damaged", because: "a hook could not read it" }
           : { found: "index", entries };
       } catch (error) {

@@ -59,7 +59,7 @@ export function openStock(deps: StockDeps) {
     const earned = foldCredits(entries, nameOf);
     const stamp = await stampCatalog({ store, roots, here });
     const mark = stamp && makeId("l", JSON.stringify([stamp, [...earned]]));
-    if (mark !== null && mark === readMark() && index.read(() => true)) return unchanged;
+    if (mark !== null && mark === readMark() && index.isSound()) return unchanged;
     const known = loadFiles();
     const reading = await readCatalog({ store, roots, here, known });
     // What could not be read stays as it was, and is tried again the next time.
