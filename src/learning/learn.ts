@@ -35,7 +35,7 @@ import {
   type SessionView,
   viewSessions,
 } from "../transcripts/index.ts";
-import { findDoubt, isFromOutside, listTracedWords } from "../trust/index.ts";
+import { findDoubt, findForeignBranches, isFromOutside, listTracedWords } from "../trust/index.ts";
 import { createMeter } from "./dossier.ts";
 import { settleFindings, type Verdict } from "./judge.ts";
 import { findCertain, rulesVersion } from "./leads/certain.ts";

@@ -441,7 +441,8 @@ function readCheckout(folder: string, git: string): Checkout {
 
 /** The branch of a worktree; none where a commit is checked out. */
 function readBranch(git: string): Pick<Checkout, "branch"> {
-  const branch = /^ref: refs\/heads\/(\S+)\s*$/.exec(readText(join(git, "HEAD")) ?? "")?.[1];
+  const head = readPlainText(join(git, "HEAD"), { within: git, maxBytes: gitBytes }) ?? "";
+  const branch = /^ref: refs\/heads\/(\S+)\s*$/.exec(head)?.[1];
   return branch === undefined ? {} : { branch };
 }
 
