@@ -158,7 +158,7 @@ const verbName =
 const nameSuffix =
   /(?:[_-]?(?:\d{1,2}|v\d|prod(?:uction)?|staging|stage|stg|dev(?:elopment)?|test(?:ing)?|live|local|qa|value|base64|b64|plain(?:text)?|raw|str|env|old|new|prev|current|main|secondary|backup|base|confirm(?:ation)?))+$/i;
 
-function gradeName(name: string, tail: string): Strength | undefined {
+export function gradeName(name: string, tail: string): Strength | undefined {
   const stem = name
     .replace(/^.*[.$]/, "")
     .replace(nameSuffix, "")
@@ -368,7 +368,7 @@ export function isExample(value: string): boolean {
 }
 
 /** Paths and URLs: they say where a secret is, not what it is. */
-function isLocation(value: string): boolean {
+export function isLocation(value: string): boolean {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return true;
   if (!/^(?:~|\.{0,2}|[A-Za-z]:)[\\/][\w.@ \\/-]*$/.test(value)) return false;
   return !(/^[A-Za-z0-9/+]{40}$/.test(value) && isScrambled(value.replaceAll("/", ""), 20));
@@ -393,7 +393,7 @@ const identifiers = [
 ];
 
 /** Whether a value consists of words and numbers rather than random characters. */
-function isWordy(value: string): boolean {
+export function isWordy(value: string): boolean {
   return wordy.test(value);
 }
 
@@ -403,7 +403,7 @@ const wordyPiece = `(?:${word}|\\d+|(?=[A-Za-z]{2})${word}\\d{1,2}|v\\d+|[A-Z]?[
 const wordy = new RegExp(`^(?:${wordyPiece})?(?:[^A-Za-z0-9]+${wordyPiece})*[^A-Za-z0-9]*$`);
 
 /** Whether at least half of a value is words: `ssh2_auth_file`. */
-function isMostlyWords(value: string): boolean {
+export function isMostlyWords(value: string): boolean {
   const pieces = value.split(/[^A-Za-z0-9]+/);
   const lengthOf = (some: string[]): number => some.reduce((sum, piece) => sum + piece.length, 0);
   return lengthOf(pieces.filter(isWordy)) * 2 >= lengthOf(pieces);
@@ -435,7 +435,7 @@ const algorithm =
 const quantity = /^(?:0x[0-9a-f]{1,8}|[\d.]+(?:px|em|rem|ms|s|m|h|d|k|kb|mb|gb|%)?)$/i;
 
 /** Algorithms, formats and quantities, which often follow such names in code and prose. */
-function isTechnical(value: string): boolean {
+export function isTechnical(value: string): boolean {
   return algorithm.test(value) || quantity.test(value);
 }
 
@@ -459,8 +459,30 @@ function isPhrase(value: string, name: string, strength: Strength): boolean {
 }
 
 /** Signs common in passwords and rare in names. */
-function hasSign(value: string): boolean {
+export function hasSign(value: string): boolean {
   return /[!@#$%^&*]/.test(value);
+}
+
+/** Versions, dates, addresses, sizes, file names, references and code, none of which anybody chooses as a password. */
+const neverChosen = new RegExp(
+  [
+    String.raw`^[#@]?\w{1,3}$|^#\w{1,6}$|^@|^-|^[^A-Za-z]+$|^v?\d+(?:\.\w+)+|^\d{1,4}[-_+]?[A-Za-z]{1,12}$`,
+    String.raw`^\d[\d:.T/-]*[Z%]?$|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|^[\w-]+(?:\.[A-Za-z][\w-]*)+(?::\d+)?$`,
+    String.raw`^[\w.-]+:\d{1,5}(?::\d+)?$|^\w+(?:_\w+)+$|[(){}<>]|=>|->|::|\/\/|^[\w.@-]+(?:\/[\w.@-]+)+\/?$`,
+    String.raw`^&?\w+=|\.(?:js|ts|py|md|json|ya?ml|txt|go|rs|sh|html?|css|log|env|toml|c|h|java|rb)\b|^[A-Z]{1,6}-?\d{1,6}$`,
+  ].join("|"),
+);
+
+/** Whether a value may be a password that somebody chose, or one that was generated: not just words, nor a thing. */
+export function isChosen(value: string): boolean {
+  if (value.length < 6 || value.length > 200 || /\s/.test(value) || isPlaceholder(value)) return false;
+  if (neverChosen.test(value) || isLocation(value) || isTechnical(value)) return false;
+  return (/\d/.test(value) || hasSign(value) || hasStrayCapitals(value)) && !/^[A-Za-z]{1,4}\d?$/.test(value);
+}
+
+/** Whether a value that stands where only a password can stand is one, and not a variable or an option. */
+export function isGiven(value: string): boolean {
+  return value.length >= 4 && !/^[-<$]|\s/.test(value) && !isPlaceholder(value) && !isLocation(value);
 }
 
 /** A secret's position in a text, and its kind. */

@@ -8,7 +8,8 @@ import {
   wordSet,
 } from "../text/index.ts";
 import { longRuns, type Span } from "./assignments.ts";
-import { findSecrets, knownTokens } from "./redact.ts";
+import { findSecrets } from "./redact.ts";
+import { knownTokens } from "./tokens.ts";
 
 /** Scans a new version of a text; `isOld` marks concerns whose whole lines were in the version before. */
 export function scanSince(
