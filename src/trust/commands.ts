@@ -1,9 +1,8 @@
 import { isChosen, isGiven, isPlaceholder, isScrambled, makeSpan, type Span } from "./assignments.ts";
 
-/** Passwords that programs are given: by options, at their place among the arguments, or on their input. */
+/** Passwords that programs are given: at their place among the arguments, on their input, or by a call. */
 export function commandSecrets(text: string): Span[] {
   return [
-    ...optionSecrets(text),
     ...placedSecrets(text),
     ...keptSecrets(text),
     ...inputSecrets(text),
@@ -76,7 +75,7 @@ const option =
   /[\s"'](-(?:[pPwWkKAaXNsUut]|pw|hp|gp|vp|pass|passwd|passin|passout|ApiKey)|\/(?:p|rp|pass|password)(?=[ :])|--(?:user|proxy-user|userpass|basic|auth|creds?|credentials?|cert|login))((?:["',= :]){0,4})(?:\\{0,7}["'](?=[^"'\s]))?([^\s"'`\\|;<>]{2,512})/g;
 
 /** `mysql -pSecret`, `curl -u user:secret`, `tool -u user -p secret`, `/p:secret` */
-function optionSecrets(text: string): Span[] {
+export function optionSecrets(text: string): Span[] {
   return [...text.matchAll(option)].flatMap((match) => {
     const [whole, name = "", gap = "", value = ""] = match;
     if (!/\d|[^\w./:,-]|[a-z][A-Z]/.test(value) && !/[a-z]{5}/i.test(value)) return [];
@@ -163,6 +162,7 @@ function isStrong(value: string): boolean {
 
 const oracleLogin = /\b(?:sqlplus|impdp|expdp|sqlldr|rman|sqlcl)\s[^\n;|&]{0,80}?\b(\w{1,30})\/([^\s/@"']{4,64})(?=[@\s"']|$)/g;
 const echoed = /(?:pass\w*(?:-\w+)?|token(?:-\w+)?|-y)[= ](?:<\(|\\?["'])(?:echo|printf)\s(?:-\w+\s|%s\s)*\\?["']?([^\s"'()\\]{4,200})\\?["']?(?:\)|\\?["'])/g;
+const routerLine = /\b(?:password|secret|key-string) (?:[05789] )([\w$./!@#%^&*-]{4,200})(?=\s|$)/g;
 const secureString = /ConvertTo-SecureString\s(?:-String\s)?\\?["']?([^\s"'\\]{4,200})/gi;
 const isKept =
   /\bsecrets?(?: \w+)? (?:set|put|create|add|generic)\b|\bkv put\b|\bsecret:? create\b|config:set\b|SecureString\b|\bkeyvault secret\b|\b(?:create|put)-secret\b/g;
@@ -171,7 +171,7 @@ const keptValue =
 
 /** `vault kv put a b=…`, `fly secrets set A=…`, `sqlplus user/…`, `<(echo …)` */
 function keptSecrets(text: string): Span[] {
-  const direct = [oracleLogin, echoed, secureString].flatMap((pattern) =>
+  const direct = [oracleLogin, echoed, secureString, routerLine].flatMap((pattern) =>
     [...text.matchAll(pattern)].flatMap((match) => {
       const value = match.at(-1) ?? "";
       return isGiven(value) ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")] : [];

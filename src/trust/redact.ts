@@ -14,10 +14,11 @@ import {
   type Span,
   secretUnder,
 } from "./assignments.ts";
-import { commandSecrets } from "./commands.ts";
+import { commandSecrets, optionSecrets } from "./commands.ts";
 import { encodedSecrets } from "./encoded.ts";
 import { besideSecrets, proseSecrets } from "./prose.ts";
 import { tableSecrets } from "./tables.ts";
+import { findTellingParts, searchLast } from "./telling.ts";
 import { knownTokens, passwordHashes } from "./tokens.ts";
 
 /** No text is known to need more rounds; the limit guards against a pattern that never settles. */
@@ -44,29 +45,31 @@ export function redactNamed(name: string, text: string): string {
 /** Finds secrets with Knack's own patterns, sorted by start; spans may overlap. */
 export function findSecrets(text: string, runs?: readonly CharRun[]): Span[] {
   const { plain, place } = flatten(text);
-  const found = finders.flatMap((find) => find(plain, place === undefined && runs ? runs : longRuns(plain)));
+  const found = findPlain(plain, place === undefined && runs ? runs : longRuns(plain));
   const spans = place === undefined ? found : found.map((span) => place(span));
   // The sort is stable: of two spans with one start, the more specific kind (found first) names the mask.
   return spans.sort((a, b) => a.start - b.start);
 }
 
-type Finder = (text: string, runs: readonly CharRun[]) => Span[];
-
-const finders: readonly Finder[] = [
-  privateKeys,
-  knownTokens,
-  passwordHashes,
-  urlCredentials,
-  urlSignatures,
-  authorizations,
-  cookies,
-  commandSecrets,
-  assignments,
-  tableSecrets,
-  proseSecrets,
-  (text, runs) => encodedSecrets(text, runs, holdsSecret),
-  besideSecrets,
-];
+function findPlain(text: string, runs: readonly CharRun[]): Span[] {
+  const parts = findTellingParts(text);
+  return [
+    ...privateKeys(text),
+    ...knownTokens(text, runs),
+    ...passwordHashes(text, runs),
+    ...urlCredentials(text),
+    ...urlSignatures(text),
+    ...authorizations(text),
+    ...cookies(text),
+    ...optionSecrets(text),
+    ...commandSecrets(parts.text).map(parts.place),
+    ...assignments(text),
+    ...tableSecrets(text, parts),
+    ...proseSecrets(parts.text).map(parts.place),
+    ...encodedSecrets(text, runs, holdsSecret),
+    ...besideSecrets(text, runs),
+  ];
+}
 
 /** Whether a decoded text holds a secret. */
 function holdsSecret(text: string): boolean {
@@ -86,20 +89,9 @@ function flatten(text: string): { readonly plain: string; readonly place?: (span
     cuts.push({ at: at - removed, removed: (removed += code.length) });
     return "";
   });
-  const shift = (at: number, inclusive: boolean): number => at + findShift(cuts, at, inclusive);
-  return { plain, place: ({ start, end, kind }) => ({ start: shift(start, true), end: shift(end, false), kind }) };
-}
-
-/** How many characters were removed before a position, by halving. */
-function findShift(cuts: readonly { readonly at: number; readonly removed: number }[], at: number, inclusive: boolean): number {
-  let [low, high] = [0, cuts.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const cut = cuts[middle]?.at ?? 0;
-    if (cut < at || (inclusive && cut === at)) low = middle + 1;
-    else high = middle;
-  }
-  return cuts[low - 1]?.removed ?? 0;
+  const shift = (at: number): number => at + (cuts[searchLast(cuts, at)]?.removed ?? 0);
+  // The end is that of the last character: colours after it are no part of the secret.
+  return { plain, place: ({ start, end, kind }) => ({ start: shift(start), end: shift(end - 1) + 1, kind }) };
 }
 
 const keyBoundary = /-----(BEGIN|END)[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;

@@ -1,12 +1,30 @@
 import { gradeName, isChosen, isGiven, isMixed, isScrambled, makeSpan, type Span } from "./assignments.ts";
+import type { TellingParts } from "./telling.ts";
 
 /** Values under a telling heading: columns of any table, rows of SQL, and keys of a JSON object. */
-export function tableSecrets(text: string): Span[] {
-  return [...columnSecrets(text), ...insertedSecrets(text), ...keySecrets(text)];
+export function tableSecrets(text: string, parts: TellingParts): Span[] {
+  const locate = (pattern: RegExp) =>
+    [...parts.text.matchAll(pattern)].map((match) => {
+      const { start, end } = parts.place(makeSpan(match.index, match[0], ""));
+      return { start, end, words: match };
+    });
+  return [
+    ...columnSecrets(text, locate(heading)),
+    ...insertedSecrets(text, locate(insert)),
+    ...keySecrets(text, locate(objectOfSecrets)),
+  ];
 }
 
+/** A match in the telling parts, with its position in the whole text. */
+interface Located {
+  readonly start: number;
+  readonly end: number;
+  readonly words: RegExpExecArray;
+}
+
+
 const headingWord = String.raw`(?:\w{1,20}[ _-])?(?:pass(?:word|wd|wort|phrase)?|pwd|pw|secret|token|api[ _-]?key|access[ _-]?key|credential|kennwort|contraseña|mot de passe|senha|パスワード|密码|密碼|비밀번호|пароль)s?(?:[ _-](?:key|token|hash))?`;
-const heading = new RegExp(String.raw`(?:^|[\n\0|│┃\t,;]|  |<th[^>\n]{0,80}>|\\n)[ "'*\x60]{0,12}(${headingWord})[ "'*\x60]{0,60}(?=[|│┃\t,;\n\r]|  |<\/th|$)`, "gi");
+const heading = new RegExp(String.raw`(?<=^|[\n\0|│┃\t,;>]|  |\\n)[ "'*\x60]{0,12}(${headingWord})[ "'*\x60]{0,60}(?=[|│┃\t,;\n\r]|  |<\/th|$)`, "gi");
 
 /** What separates the cells of a line, most telling first. */
 const separators = [/[|│┃]/, /\t+/, /;/, /,/, / {2,}/];
@@ -34,12 +52,12 @@ function trimCell(raw: string, at: number): Cell {
   return { text: raw.slice(lead.length).replace(/[\s"'`*]+$/, ""), start: at + lead.length };
 }
 
-function columnSecrets(text: string): Span[] {
+function columnSecrets(text: string, headings: readonly Located[]): Span[] {
   let done = 0;
-  return [...text.matchAll(heading)].flatMap((match) => {
-    const at = match.index + match[0].length - 1;
+  return headings.flatMap(({ start, end, words }) => {
+    const at = end - 1;
     if (at < done) return [];
-    const table = match[0].includes("<th") ? flattenHtml(text, match.index) : text;
+    const table = words[0].includes("<") || text.startsWith("</th", end) ? flattenHtml(text, start) : text;
     const lineStart = Math.max(table.lastIndexOf("\n", at), table.lastIndexOf("\0", at)) + 1;
     const lineEnd = endOfLine(table, at);
     if (lineEnd - lineStart > 400) return [];
@@ -97,10 +115,9 @@ function judgeCell(cell: Cell | undefined, name: string): Span[] {
 const insert = /insert\s+into\s[^(;]{1,120}\(([^()]{1,1000})\)\s*values\s*/gi;
 
 /** `INSERT INTO users (name, password) VALUES ('bob', '…')` */
-function insertedSecrets(text: string): Span[] {
-  return [...text.matchAll(insert)].flatMap((match) => {
-    const names = (match[1] ?? "").split(",").map((name) => name.replace(/[^\w]/g, ""));
-    const from = match.index + match[0].length;
+function insertedSecrets(text: string, inserts: readonly Located[]): Span[] {
+  return inserts.flatMap(({ end: from, words }) => {
+    const names = (words[1] ?? "").split(",").map((name) => name.replace(/[^\w]/g, ""));
     const rows = [...text.slice(from, from + 8_000).matchAll(/\(((?:'(?:[^']|'')*'|[^'()])*)\)[\s,]*/g)].slice(0, maxRows);
     return rows.flatMap((row) => {
       const start = from + row.index + 1;
@@ -113,13 +130,13 @@ function insertedSecrets(text: string): Span[] {
 const objectOfSecrets = /(\\{0,7}["'])([\w-]{0,30}(?:tokens?|keys?|passwords?|secrets?|credentials|sessions))\1\s{0,4}:\s{0,4}\{\s{0,40}(?=\\{0,7}["'])/gi;
 
 /** `{"tokens": {"…": {…}}}`: the keys of the object are the secrets. */
-function keySecrets(text: string): Span[] {
-  return [...text.matchAll(objectOfSecrets)].flatMap((match) => {
-    if (/public|cache|idempotency/i.test(match[2] ?? "")) return [];
-    const at = match.index + match[0].length;
+function keySecrets(text: string, objects: readonly Located[]): Span[] {
+  return objects.flatMap(({ end: at, words }) => {
+    const name = words[2] ?? "";
+    if (/public|cache|idempotency/i.test(name)) return [];
     const keys = text.slice(at, at + 4_000).matchAll(/\\{0,7}["']([^"'\\\s]{8,200})\\{0,7}["']\s{0,4}:/g);
     return [...keys].flatMap((key) =>
-      isSecretKey(match[2] ?? "", key[1] ?? "") ? [makeSpan(at + key.index + key[0].indexOf(key[1] ?? ""), key[1] ?? "", "key")] : [],
+      isSecretKey(name, key[1] ?? "") ? [makeSpan(at + key.index + key[0].indexOf(key[1] ?? ""), key[1] ?? "", "key")] : [],
     );
   });
 }

@@ -227,29 +227,37 @@ const companions: readonly (readonly [id: RegExp, secret: RegExp])[] = [
 ];
 
 
-/** Hashes of passwords: a short one is guessed in minutes. Each begins with its scheme. */
-const hashPattern = new RegExp(
-  [
-    String.raw`\$(?:2[abxy]?|[1567]|gy|y|8|9|sha1|md5|apr1|argon2(?:id?|d)|s[ch]rypt|s0|pbkdf2[\w-]*|bcrypt[\w-]*|[PHS]|krb5\w+|DCC2|mskrb5|ml|odf|office|ansible|keepass|zip2?|pkzip2?|rar5|7z|pdf|NETNTLMv2|HEX)\$[^\s"'\x60,;<>|\\]{8,2048}`,
-    String.raw`\$\\?\$?P\$[./\w]{31}`,
-    String.raw`(?:pbkdf2[_:][\w:-]{3,24}|bcrypt_sha256|argon2|scrypt:\d+:\d+:\d+|sha1|md5|unsalted_\w+)\${1,2}[\w$=,./+:-]{16,512}`,
-    String.raw`\{(?:S?SHA\d{0,3}|S?MD5|CRYPT|PBKDF2[\w-]*|ARGON2\w*|BCRYPT|SMD5|SSHA512)\}[^\s"'\x60,<>]{12,512}`,
-    String.raw`SCRAM-SHA-\d{1,3}\$\d+:[\w+/=]+\$[\w+/=]+:[\w+/=]+`,
-    String.raw`grub\.pbkdf2\.sha\d+\.\d+\.[0-9A-F.]{32,}`,
-    String.raw`(?<![0-9A-Za-z*])\*[0-9A-F]{40}(?![0-9A-Za-z])`,
-    String.raw`(?<=[^\s:]{1,64}:\d{1,10}:)[0-9a-fA-F]{32}:[0-9a-fA-F]{32}(?=:)`,
-    String.raw`(?<=(?:^|[\n\0])[a-z_][\w-]{0,31}:)[./0-9A-Za-z]{13}(?=:\d{4,6}:)`,
-    String.raw`(?<=(?:password|secret|key) [5789] )[\w$./]{6,200}`,
-    String.raw`(?<![0-9A-Za-z])md5[0-9a-f]{32}(?![0-9A-Za-z])`,
-    String.raw`(?<![0-9A-Za-z])0x0[12]00[0-9A-F]{40,140}(?![0-9A-Za-z])`,
-    String.raw`(?<=\b(?:NTLM|NTHash|NT hash|LM|nt_hash|ntlm_hash)["']?\s{0,3}[:=]\s{0,3}["']?)[0-9a-fA-F]{32}(?![0-9A-Za-z])`,
-  ].join("|"),
-  "g",
-);
+/** Hashes of passwords, by their scheme: a short password is found from its hash in minutes. */
+// biome-ignore format: a table reads better in rows
+const hashPatterns: readonly RegExp[] = [
+  /\$(?:2[abxy]?|[156789]|gy|y|sha1|md5|apr1|argon2(?:id?|d)|s[ch]rypt|s0|pbkdf2[\w-]*|bcrypt[\w-]*|[PHS]|krb5\w+|DCC2|mskrb5|ml|office|ansible|keepass|zip2|pkzip2|rar5|pdf|HEX)\$[^\s"'`,;<>|\\]{8,2048}/g,
+  /\{(?:S?SHA\d{0,3}|S?MD5|CRYPT|PBKDF2[\w-]*|ARGON2\w*|BCRYPT)\}[^\s"'`,<>]{12,512}/g,
+  /grub\.pbkdf2\.sha\d+\.\d+\.[0-9A-F.]{32,}/g,
+];
 
-/** Hashes of passwords in the forms of crypt, LDAP, databases, Windows and web frameworks. */
-export function passwordHashes(text: string): Span[] {
-  return [...text.matchAll(hashPattern)].flatMap(({ 0: hash, index }) =>
-    isMasked(hash) || /[$]\{|\$\(/.test(hash) ? [] : [makeSpan(index, hash.replace(/[.,:)\]]+$/, ""), "password-hash")],
+const schemeBefore = /(?:pbkdf2[_:][\w:-]{3,24}|bcrypt_sha256|argon2|scrypt:\d+:\d+:\d+|sha1|md5|SCRAM-SHA-\d+)$/;
+/** The rest of a hash whose scheme is a word before the dollar sign. */
+const afterScheme = /\$\$?[\w=./+:-]{2,64}(?:[$:,][\w=./+:-]{2,512}){1,4}/g;
+
+/** Hashes without a scheme, by what stands before them: Windows, MySQL, PostgreSQL, SQL Server. */
+const bareHashes: readonly (readonly [hash: RegExp, before: RegExp])[] = [
+  [/^[0-9A-Fa-f]{32}$/, /[^\s:]:\d{1,10}:(?:[0-9a-fA-F]{32}|\*?NO PASSWORD\**)?:?$|(?:NTLM|NT ?[Hh]ash|ntlm_hash|nt_hash|LM)["']?\s{0,3}[:=]\s{0,3}["']?$/],
+  [/^[0-9A-F]{40}$/, /(?<![\w*])\*$/],
+  [/^md5[0-9a-f]{32}$/, /(?<!\w)$/],
+  [/^0x0[12]00[0-9A-F]{40,140}$/, /(?<!\w)$/],
+];
+
+/** Hashes of passwords in the forms of crypt, LDAP, databases, Windows, routers and web frameworks. */
+export function passwordHashes(text: string, runs: readonly CharRun[]): Span[] {
+  const named = [...text.matchAll(afterScheme)].filter(({ index }) => schemeBefore.test(text.slice(Math.max(0, index - 32), index)));
+  const matches = [...hashPatterns.flatMap((pattern) => [...text.matchAll(pattern)]), ...named];
+  const schemes = matches.flatMap(({ 0: hash, index }) =>
+    isMasked(hash) || /\$[{(]/.test(hash) ? [] : [makeSpan(index, hash.replace(/[.,:)\]]+$/, ""), "password-hash")],
   );
+  const bare = runs.flatMap(({ start, end }) => {
+    const hash = end - start > 150 ? "" : text.slice(start, end);
+    const found = bareHashes.find(([form, before]) => form.test(hash) && before.test(text.slice(Math.max(0, start - 60), start)));
+    return found ? [makeSpan(start, hash, "password-hash")] : [];
+  });
+  return [...schemes, ...bare];
 }
