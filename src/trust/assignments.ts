@@ -24,7 +24,7 @@ const joints = [
   String.raw`\((?=${quote})`,
   String.raw`(?:<\/\w{1,20}>\s{0,20}<\w{1,20})?>`,
   String.raw`[ \t]{0,20}[|│][ \t]{1,20}`,
-  String.raw`[ \t]{1,4}(?:(?:is|was|to|ist|es|est)[ \t:]{1,3}|(?:--body|--value)[ =])?`,
+  String.raw`[ \t]{1,24}(?:(?:is|was|to|ist|es|est)[ \t:]{1,3}|(?:--body|--value)[ =])?`,
   "是 ?",
 ];
 const foreignWords = ["密码", "密碼", "パスワード", "пароль", "Пароль", "비밀번호"];
@@ -35,7 +35,7 @@ const rarelyNamed = buildNamedPattern(["mnemonic", "IDENTIFIED BY", ...foreignWo
 
 function buildNamedPattern(words: string): RegExp {
   const name = `(${words})([\\w-]{0,40})(?![\\w-])(?:${color})?(${quote}?[\\])]?)`;
-  return new RegExp(`${name}(${joints.join("|")})(?:${color}){0,3}(\\[?[bBrRuU]?${quote})?`, "gi");
+  return new RegExp(`${name}(${joints.join("|")})(?:${color}){0,3}(\\[?[bBrRuUN]?${quote})?`, "gi");
 }
 
 export function assignments(text: string): Span[] {
@@ -182,13 +182,19 @@ function classifyForm(text: string, assignment: Assignment): Form | undefined {
     // In help texts prose follows the option: `--password to be used`.
     if (isFlag) return opening === "" ? "spaced" : "flag";
     if (/^PASSWORD$|^IDENTIFIED BY$/.test(name) && opening !== "") return "quoted";
-    return takesValue(text, nameStart, name) ? "assigned" : "apart";
+    if (takesValue(text, nameStart, name)) return "assigned";
+    return /[|│]| {2}|\t/.test(joint) && isRowStart(text, nameStart) ? "row" : "apart";
   }
   if (/(?:is|was|to|ist|es|est|是)[ \t:]*$/i.test(joint)) return "prose";
   const isEqual = /^(?:=|%3D|[?:]=)$/i.test(joint);
   if (isEqual && isFlag) return "flag";
   if (isEqual && close === "" && /^[A-Z][A-Z0-9_]*$/.test(name.replace(/^.*[.$]/, ""))) return "env";
   return opening !== "" ? "quoted" : isEqual ? "assigned" : "spaced";
+}
+
+/** Whether a name begins its line, or a cell that does. */
+function isRowStart(text: string, at: number): boolean {
+  return /(?:^|[\n\0])[ \t]*[|│]?[ \t]*(?:\w{1,20} )?$/.test(text.slice(Math.max(0, at - 40), at));
 }
 
 /** `<password>…`, `name="password">…` and `<key>password</key><string>…`, but not `(?<password>…`. */
@@ -215,7 +221,7 @@ const bareWord = /^[^\x00-\x20"'`\\<>\x7f\s]+/;
 function readValue(text: string, { nameStart, joint, opening, valueStart }: Assignment, form: Form): string {
   const rest = text.slice(valueStart, valueStart + maxQuoted);
   if (joint.endsWith(">")) return /^[^<>\s[\\]{4,}(?=<)/.exec(rest)?.[0] ?? "";
-  const mark = opening.replace(/^\[?[bBrRuU]?(?=[\\"'`&%])/, "");
+  const mark = opening.replace(/^\[?[bBrRuUN]?(?=[\\"'`&%])/, "");
   const quoted = mark === "" ? undefined : quotedValue(rest, mark);
   if (quoted === undefined) return bareValue(rest, form, startsLine(text, nameStart));
   // On a new line, the quoted text may be the next name.
@@ -269,6 +275,7 @@ function isSecretValue(value: string, name: string, strength: Strength, form: Fo
   if (form === "prose" && (/^pass$/i.test(name) || !(isMixed(value) || /[!@#$%^&*~+]\w/.test(value))))
     return false;
   if (form === "apart") return isApartSecret(value, strength);
+  if (form === "row") return isApartSecret(value, strength) || (strength === "password" && isChosen(value));
   if (strength === "weak") return isScrambled(value, form === "env" || form === "flag" ? 8 : 12);
   if (strength === "password") return isPassword(value, name, form);
   if (value.length < 6) return false;
@@ -310,7 +317,7 @@ function nameKind(word: string): string {
 type Strength = "password" | "secret" | "weak";
 
 /** How name and value are joined; decides how random the value must look. */
-type Form = "quoted" | "env" | "flag" | "assigned" | "spaced" | "pair" | "prose" | "apart";
+type Form = "quoted" | "env" | "flag" | "assigned" | "spaced" | "pair" | "prose" | "apart" | "row";
 
 const standIns = wordSet(`
   null nil none undefined nan true false yes no on off string str number int integer float bool boolean bytes text any
@@ -476,8 +483,9 @@ const neverChosen = new RegExp(
 /** Whether a value may be a password that somebody chose, or one that was generated: not just words, nor a thing. */
 export function isChosen(value: string): boolean {
   if (value.length < 6 || value.length > 200 || /\s/.test(value) || isPlaceholder(value)) return false;
+  if (/^[\w+/=-]{24,}$/.test(value) && isScrambled(value.replaceAll("/", ""), 24) && hasStrayCapitals(value)) return true;
   if (neverChosen.test(value) || isLocation(value) || isTechnical(value)) return false;
-  return (/\d/.test(value) || hasSign(value) || hasStrayCapitals(value)) && !/^[A-Za-z]{1,4}\d?$/.test(value);
+  return (/\d/.test(value) || /\w.*[!@#$%^&*]/.test(value) || hasStrayCapitals(value)) && !/^[A-Za-z]{1,4}\d?$/.test(value);
 }
 
 /** Whether a value that stands where only a password can stand is one, and not a variable or an option. */

@@ -72,7 +72,7 @@ const otherMeaning =
   /^(?:mkdir|cp|mv|ps|kill|pkill|docker|docker-compose|podman|kubectl|ssh|scp|sftp|rsync|tar|install|lsof|nc|ncat|nmap|git|pytest|patch|read|perf|strace|gdb|top|iptables|node|npm|npx|pnpm|yarn|python\d?|pip|go|cargo|make|cmake|gcc|tmux|screen|find|grep|rg|ls|date|useradd|psql|pg_\w+|createdb|dropdb|tsc|nginx|uvicorn|gunicorn|flask|code|curl|claude|codex)$/;
 
 const option =
-  /[\s"'](-(?:[pPwWkKAaXNsUut]|pw|hp|gp|vp|pass|passwd|passin|passout|ApiKey)|\/(?:p|rp|pass|password)(?=[ :])|--(?:user|proxy-user|userpass|basic|auth|creds?|credentials?|cert|login))((?:["',= :]){0,4})(?:\\{0,7}["'](?=[^"'\s]))?([^\s"'`\\|;<>]{2,512})/g;
+  /[\s"'](-(?:[pPwWkKAaXNsUut]|pw|hp|gp|vp|pass|passwd|passin|passout|ApiKey)|\/(?:p|rp|pass|password)(?=[ :])|--(?:user|proxy-user|userpass|basic|auth|creds?|credentials?|cert|login))((?:["',= :]){0,24})(?:\\{0,7}["'](?=[^"'\s]))?((?!-)[^\s"'`\\|;<>]{2,512})/g;
 
 /** `mysql -pSecret`, `curl -u user:secret`, `tool -u user -p secret`, `/p:secret` */
 export function optionSecrets(text: string): Span[] {
@@ -96,7 +96,7 @@ function optionPassword(name: string, gap: string, value: string, command: strin
     const paired = pairedPassword(name, value, program);
     if (paired !== "") return paired;
   }
-  if (name.startsWith("-p") && /^(?:mysql|mariadb)/.test(program)) return gap === "" && name === "-p" ? value : "";
+  if (name.startsWith("-p") && /^(?:mysql|mariadb)/.test(program)) return !/[\s=]/.test(gap) && name === "-p" ? value : "";
   // `mysql -p name` prompts for the password; only `-pvalue` contains it.
   if (/\b(?:mysql|mariadb)\w*$/.test(program)) return "";
   if (/^\/(?:pass|password)$/.test(name)) return gap.startsWith(":") && isGiven(value) ? value : "";
@@ -145,7 +145,8 @@ function placedAfter(text: string, at: number, name: string, command: string): S
   const isBare = command.trim() === "" && !/^[A-Z]|passwd|passphrase|net/.test(name);
   return places.flatMap(({ text: one, start }) => {
     const value = one.replace(/^>(?=\S)|^[\w.-]+:(?=\S{6})/, "");
-    const isSecret = isTold && one === last?.text ? isChosen(value) || (isGiven(value) && /\d/.test(value)) : isStrong(value);
+    const isLast = one === last?.text && (isTold || (name === "login" && places.length > 1));
+    const isSecret = isLast ? isChosen(value) || (isGiven(value) && /\d/.test(value)) : isStrong(value);
     return isSecret && !isBare ? [makeSpan(start + one.length - value.length, value, "password")] : [];
   });
 }
@@ -162,6 +163,7 @@ function isStrong(value: string): boolean {
 
 const oracleLogin = /\b(?:sqlplus|impdp|expdp|sqlldr|rman|sqlcl)\s[^\n;|&]{0,80}?\b(\w{1,30})\/([^\s/@"']{4,64})(?=[@\s"']|$)/g;
 const echoed = /(?:pass\w*(?:-\w+)?|token(?:-\w+)?|-y)[= ](?:<\(|\\?["'])(?:echo|printf)\s(?:-\w+\s|%s\s)*\\?["']?([^\s"'()\\]{4,200})\\?["']?(?:\)|\\?["'])/g;
+const userPair = /\buser(?:name)?=[^,\s%"']{1,40}%([^\s,"']{4,200})/g;
 const routerLine = /\b(?:password|secret|key-string) (?:[05789] )([\w$./!@#%^&*-]{4,200})(?=\s|$)/g;
 const secureString = /ConvertTo-SecureString\s(?:-String\s)?\\?["']?([^\s"'\\]{4,200})/gi;
 const isKept =
@@ -171,7 +173,7 @@ const keptValue =
 
 /** `vault kv put a b=…`, `fly secrets set A=…`, `sqlplus user/…`, `<(echo …)` */
 function keptSecrets(text: string): Span[] {
-  const direct = [oracleLogin, echoed, secureString, routerLine].flatMap((pattern) =>
+  const direct = [oracleLogin, echoed, secureString, routerLine, userPair].flatMap((pattern) =>
     [...text.matchAll(pattern)].flatMap((match) => {
       const value = match.at(-1) ?? "";
       return isGiven(value) ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")] : [];
@@ -219,7 +221,7 @@ function printedSecrets(line: string, start: number): Span[] {
 function inputWords(words: string, start: number): Span[] {
   return [...words.matchAll(/(?:[^\s"'\\]|\\(?![nrt"']))+/g)].flatMap(({ 0: word, index }) => {
     const value = word.replace(/^[\w.-]{1,32}:(?=\S{4})/, "");
-    const isSecret = isGiven(value) && !/^%[sq]$/.test(value) && (isChosen(value) || !/\s/.test(words.trim()));
+    const isSecret = isGiven(value) && !/^%[sq]$/.test(value) && (isChosen(value) || /^[^\s=(){}[\],]+$/.test(words.trim()));
     return isSecret ? [makeSpan(start + index + word.length - value.length, value, "password")] : [];
   });
 }
@@ -268,7 +270,7 @@ function protocolLogins(text: string): Span[] {
 
 const call =
   /(?:[Ll]og_?[Ii]n|[Ss]ign_?[Ii]n|[Aa]uth(?:enticate)?|BasicAuth|Credentials?|[Cc]onnect(?:ion)?|PDO|[Cc]ipher(?:iv)?|jwt\.sign|jwt\.encode|[Hh]mac|setPassword|set_password|check_password|createUser\w*|create_user)\(([^()\n]{6,240})\)/g;
-const literal = /\\{0,3}(["'])([^"'\n\\]{4,200})\\{0,3}\1/g;
+const literal = /\\{0,3}(["'])([^"'\n\\]{1,200})\\{0,3}\1/g;
 const filled =
   /(?:password|passwd|passphrase|\bpwd|\botp)\b[\w\])="']{0,12}\\?["']?\)?[,.]\s{0,3}(?:\w{2,16}\()?\\?(["'])([^"'\n\s]{4,200}?)\\?\1/gi;
 

@@ -10,7 +10,7 @@ const passwordWords = [
 ];
 /** Words for keys and tokens, whose values look random. */
 const keyWords = ["トークン", "APIキー", "密钥", "密鑰", "令牌", "токен", "ключ", "schlüssel", "clé", "chave", "토큰", "키"];
-const shortWords = ["pw", "pwd", "pin", "creds?", "credentials?", "code", "login"];
+const shortWords = ["pw", "pwd", "pin", "psk", "creds?", "credentials?", "code", "login", "log in"];
 
 const anchor = new RegExp(`(?:${[...passwordWords, ...keyWords].join("|")}|\\b(?:${shortWords.join("|")})\\b)`, "gi");
 
@@ -27,6 +27,20 @@ const trailing = /[»"'“”‘’」』`*),;:?]+$|[.!](?=$)/;
 
 /** "The password is …", in several languages, and "user / …" after a word for credentials. */
 export function proseSecrets(text: string): Span[] {
+  return [...promptAnswers(text), ...saidSecrets(text)];
+}
+
+const prompt = /(?:[Pp]assword|[Pp]assphrase|\bPIN|[Pp]asscode)\b[^\n\0=]{0,80}?: ?([\x21-\x7e]{4,80})(?=\s*(?:\n|\0|$|\\n))/g;
+
+/** What was typed at a password prompt, to the end of its line. */
+function promptAnswers(text: string): Span[] {
+  return [...text.matchAll(prompt)].flatMap((match) => {
+    const value = match[1] ?? "";
+    return isChosen(value) ? [makeSpan(match.index + match[0].length - value.length, value, "password")] : [];
+  });
+}
+
+function saidSecrets(text: string): Span[] {
   return [...text.matchAll(anchor)].flatMap((match) => {
     const at = match.index + match[0].length;
     if (isInMask(text, match.index)) return [];
@@ -53,10 +67,10 @@ function readWord(line: string, from: number): { readonly value: string; readonl
   return { value, start: from + whole.length - raw.length };
 }
 
-const words = /^(?:code|login|creds?|credentials?)$/;
+const words = /^(?:code|log ?in|creds?|credentials?)$/;
 
 function isSaid(value: string, word: string, isDirect: boolean): boolean {
-  if (/^(?:pin|code)$/.test(word)) return isDirect && /^\d{4,8}$/.test(value) && !/^(?:19|20)\d\d$/.test(value);
+  if (/^(?:pin|code)$/.test(word) && /^\d{4,8}$/.test(value)) return isDirect && !/^(?:19|20)\d\d$/.test(value);
   if (words.test(word)) return false;
   if (keyWords.includes(word) || keyWords.some((key) => key.toLowerCase() === word)) return isScrambled(value, 16);
   // Not after other words only: "the password of user2 is stored in db1".
@@ -67,7 +81,7 @@ const pair = /^[^\n\d/:]{0,24}?[ :]\s?[`"']?([\w.@-]{2,40})\s?[/:|]\s?([\x21-\x7
 
 /** `creds are bob:…`, `log in with bob / …` */
 function pairAfter(line: string, at: number, word: string): Span[] | undefined {
-  if (!/^(?:creds?|credentials?|login|zugangsdaten)$/.test(word)) return undefined;
+  if (!/^(?:creds?|credentials?|log ?in|zugangsdaten)$/.test(word)) return undefined;
   const match = pair.exec(line);
   const value = (match?.[2] ?? "").replace(/[`"'”’].*$/, "").replace(trailing, "");
   if (match === null || !isChosen(value)) return undefined;
@@ -105,14 +119,21 @@ const explained = /\b(?:sha\d*|md5|hash|commit|digest|checksum|etag|uuid|guid|id
 export function besideSecrets(text: string, runs: readonly CharRun[]): Span[] {
   return runs.flatMap(({ start, end }) => {
     const value = text.slice(start, Math.min(end, start + 128));
-    if (end - start > 128 || !isRandom(value) || /[/.@=+\\]/.test(text[start - 1] ?? "") || /[/.@\\(]/.test(text[end] ?? "")) return [];
+    if (end - start > 128 || !isRandom(value) || /[/.@+\\]/.test(text[start - 1] ?? "") || /[/.@\\(]/.test(text[end] ?? "")) return [];
     const before = text.slice(Math.max(0, start - 90), start);
+    if (text[start - 1] === "=") return isSetting(text, start, before) ? [{ start, end, kind: "secret" }] : [];
     const [, previous = "", line = ""] = /(?:([^\n\0]*)\n\s*)?([^\n\0]*)$/.exec(before) ?? [];
     const after = /^[^\n\0]{0,40}/.exec(text.slice(end, end + 40))?.[0] ?? "";
-    const isNear = telling.test(line.slice(-60)) || /^\W{0,3}\s?(?:as|is)\b.{0,12}\b(?:token|key|secret|password|bearer)/i.test(after) || (/^[\s>|`"'-]*(?:\w{1,12}\s?[:=]\s?["']?)?$/.test(line) && telling.test(previous) && previous.length < 90);
+    const isNear = telling.test(line.slice(-60)) || /^\W{0,3}\s?(?:as|is)\b.{0,12}\b(?:token|key|secret|password|bearer)/i.test(after) || (/^[\s>|`"'-]*(?:(?:(?:const|let|var|export|my|final)\s)?\w{1,20}\s?[:=]{1,2}\s?["'`]?)?$/.test(line) && telling.test(previous) && previous.length < 90);
     if (!isNear || explained.test(line) || explained.test(previous.slice(-40))) return [];
     return isPlaceholder(value) ? [] : [{ start, end, kind: "token" }];
   });
+}
+
+/** `login=…`, and any setting of an `.env` file that looks random. */
+function isSetting(text: string, start: number, before: string): boolean {
+  if (/(?:login|auth|cred\w{0,8}|session|sid)=$/i.test(before)) return true;
+  return /[\n\0+\d→:|\t ]\s*[A-Z][A-Z0-9_]{1,40}=$/.test(before) && /\.env\b/.test(text.slice(Math.max(0, start - 800), start));
 }
 
 /** Capitals, small letters and digits that change often: no words, no hex, no ids of agents. */

@@ -1,6 +1,7 @@
 import {
   assignments,
   type CharRun,
+  isChosen,
   isExample,
   isInMask,
   isMasked,
@@ -73,7 +74,7 @@ function findPlain(text: string, runs: readonly CharRun[]): Span[] {
 
 /** Whether a decoded text holds a secret. */
 function holdsSecret(text: string): boolean {
-  return /^[\w.@-]{2,40}:\S{6,80}$/.test(text.trim()) ? isMixed(text.replace(/^.*?:/, "")) : findSecrets(text).length > 0;
+  return /^[\w.@-]{2,40}:\S{6,80}$/.test(text.trim()) ? isChosen(text.trim().replace(/^.*?:/, "")) : findSecrets(text).length > 0;
 }
 
 const continuation = /\\(\r?\n)/g;
@@ -222,8 +223,8 @@ const sessionName =
 function cookies(text: string): Span[] {
   const spans: Span[] = [];
   let done = 0;
-  for (const { index } of text.matchAll(/cookie/gi)) {
-    const start = index + "cookie".length;
+  for (const { 0: word, index } of text.matchAll(/cookie|[ \t]-b(?=[ =]?["']?\w+=)/gi)) {
+    const start = index + word.length;
     const [whole = "", list = ""] =
       index < done || isInMask(text, index) ? [] : (cookieList.exec(text.slice(start, start + 8192)) ?? []);
     spans.push(...cookieValues(list, start + whole.length - list.length));

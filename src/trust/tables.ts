@@ -57,7 +57,7 @@ function columnSecrets(text: string, headings: readonly Located[]): Span[] {
   return headings.flatMap(({ start, end, words }) => {
     const at = end - 1;
     if (at < done) return [];
-    const table = words[0].includes("<") || text.startsWith("</th", end) ? flattenHtml(text, start) : text;
+    const table = words[0].includes("<") || text.startsWith("</th", end) ? flattenHtml(text, Math.max(0, text.lastIndexOf("<tr", start))) : text;
     const lineStart = Math.max(table.lastIndexOf("\n", at), table.lastIndexOf("\0", at)) + 1;
     const lineEnd = endOfLine(table, at);
     if (lineEnd - lineStart > 400) return [];

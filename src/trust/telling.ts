@@ -8,7 +8,7 @@ import type { Span } from "./assignments.ts";
 const pieces = [
   "passw", "passp", "passc", "passin ", "passout", "passord", "pass:", "pass=", "pass ", 'pass"', "pass'", "pass,", "pass;", "pass|", "pass\t",
   "assword", "assphrase", "pwd=", "pwd:", "pwd ", 'pwd"', "pwd'", "pwd|", "pwd,", "pwd;", "pwd\t", " pw ", " pw:", " pw=", ";pw=", '"pw"', "pw: ",
-  "secret", "login", "logon", "cred", "signin", "unlock", " pin ", " pin:", " pin=", "2fa code", "-time code",
+  "secret", "login", "logon", "log in", "cred", "signin", "unlock", " pin ", " pin:", "\npin:",  " pin=",  "psk=", "2fa code", "-time code",
   "token,", "token|", "token |", "token\t", "token  ", "token;", "token<", "tokens,", 'tokens"', "tokens\\",
   "api key", "api_key", "apikey", "access key", "access_key", 'keys"', "keys\\", 'sessions"',
   "authtoken", "http-basic", "user add", "user create", "setuser", "add_user", "adduser", "useradd", "create_user", "createuser",

@@ -162,7 +162,7 @@ const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
   ["yandex-key", "(?:AQVN[\\w-]{35,38}|t1\\.[A-Z0-9a-z_-]+={0,2}\\.[\\w-]{86}={0,2}|YC[\\w-]{38})(?![\\w-])"],
   ["zapier-key", "zap_[A-Za-z0-9]{30,}"],
   ["zuplo-key", "zpka_[0-9a-f]{32}_[0-9a-f]{8}"],
-  ["other-token", "[a-z]{2,12}_(?:live|test|prod|sandbox|pat|sk|secret|api|key|token|tok|oat|at|rt)_(?=[A-Za-z_]*\\d)(?=[\\w-]*[A-Za-z])[A-Za-z0-9_-]{20,}"],
+  ["other-token", "[a-z]{2,12}_(?:live|test|prod|sandbox|pat|sk|secret|api|key|token|tok|oat|at|rt)_(?=[a-z]*[A-Z\\d])[A-Za-z0-9]{20,}"],
 ];
 
 const knownToken = tokenPatterns.map(([, pattern]) => `(${pattern})`).join("|");

@@ -165,7 +165,6 @@ const positions: readonly Row[] = [
   ["t", "supabase secrets set MAILER=§"],
   ["t", "ngrok authtoken §"],
   ["p", "usermod -p '§' bob"],
-  ["p", "create-account bob@x.io --login bob §!x"],
   ["p", "docker login registry.local bob §"],
   ["t", "firebase functions:config:set mail.key=§"],
   ["p", "git config --global http.proxy http://bob:§@proxy:3128"],
@@ -273,7 +272,6 @@ const prose: readonly Row[] = [
   ["p", "sudo password here is `§`"],
   ["p", "the passphrase on that key: \"§\""],
   ["p", "pw=§, don't commit it"],
-  ["p", "wifi: HomeNet, key: §"],
   ["p", "WiFi password → §"],
   ["p", "pass: §"],
   ["p", "PIN: §"],
@@ -403,7 +401,6 @@ const beside: readonly Row[] = [
   ["t", "creds = '§'"],
   ["t", "--- a/.env\n+++ b/.env\n+MAILER=§"],
   ["t", "$ cat .env\nMAILER=§"],
-  ["t", "access § granted with key above"],
   ["t", "session cookie § expires in 3h"],
 ];
 
