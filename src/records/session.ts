@@ -88,6 +88,8 @@ export interface ReadingState {
   readonly rest: Json;
   /** Change stamps by session name, for a file that holds several sessions. */
   readonly marks?: readonly (readonly [string, string])[];
+  /** Marks of the secrets that the file has shown, by which they are known again; not the secrets. */
+  readonly secrets?: readonly string[];
 }
 
 export interface Reading {

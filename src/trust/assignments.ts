@@ -174,7 +174,7 @@ function classifyForm(text: string, assignment: Assignment): Form | undefined {
   const { name, nameStart, close, joint, opening, valueStart } = assignment;
   const isFlag = /^--?[A-Za-z]/.test(name);
   if (joint.endsWith(">")) return isTag(text, nameStart, close, joint) ? "quoted" : undefined;
-  if (joint.includes("(")) return joint.includes(",") ? "pair" : "apart";
+  if (joint.includes("(")) return joint.includes(",") ? "pair" : name === "PASSWORD" ? "quoted" : "apart";
   if (joint.includes(",") && !/value|content/i.test(joint))
     return close !== "" && opening !== "" ? "pair" : undefined;
   if (/^[ \t|│]+$/.test(joint)) {
@@ -483,9 +483,13 @@ const neverChosen = new RegExp(
 /** Whether a value may be a password that somebody chose, or one that was generated: not just words, nor a thing. */
 export function isChosen(value: string): boolean {
   if (value.length < 6 || value.length > 200 || /\s/.test(value) || isPlaceholder(value)) return false;
-  if (/^[\w+/=-]{24,}$/.test(value) && isScrambled(value.replaceAll("/", ""), 24) && hasStrayCapitals(value)) return true;
+  if (/^[\w+/=-]{24,}$/.test(value) && isScrambled(value.replaceAll("/", ""), 24) && hasStrayCapitals(value))
+    return true;
   if (neverChosen.test(value) || isLocation(value) || isTechnical(value)) return false;
-  return (/\d/.test(value) || /\w.*[!@#$%^&*]/.test(value) || hasStrayCapitals(value)) && !/^[A-Za-z]{1,4}\d?$/.test(value);
+  return (
+    (/\d/.test(value) || /\w.*[!@#$%^&*]/.test(value) || hasStrayCapitals(value)) &&
+    !/^[A-Za-z]{1,4}\d?$/.test(value)
+  );
 }
 
 /** Whether a value that stands where only a password can stand is one, and not a variable or an option. */
@@ -517,9 +521,9 @@ export function mask(text: string, spans: readonly Span[]): string {
   return out + text.slice(done);
 }
 
-/** Whether the word at `at` is the kind inside a mask. */
+/** Whether the word at `at` is the kind inside a mask, or part of it. */
 export function isInMask(text: string, at: number): boolean {
-  return text.startsWith(maskStart, at - maskStart.length);
+  return /\[redacted:[\w-]*$/.test(text.slice(Math.max(0, at - 40), at));
 }
 
 /** Every known token has a run of word characters this long; ordinary words rarely do. */

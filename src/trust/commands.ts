@@ -20,12 +20,15 @@ interface CommandWord {
 const wordPattern = /(?:\\{0,3}"(?:[^"\\\n]|\\[^"\n])*\\{0,3}"|'[^'\n]*'|\\[^\n]|[^\s"'`,;|&<>()\\])+/g;
 
 function splitWords(text: string, start: number, end: number): CommandWord[] {
-  return [...text.slice(start, end).matchAll(wordPattern)].map((match) => unquote(match[0], start + match.index));
+  return [...text.slice(start, end).matchAll(wordPattern)].map((match) =>
+    unquote(match[0], start + match.index),
+  );
 }
 
 /** Removes the quotes around a word, or around the value of `-p"…"` and `name="…"`. */
 function unquote(raw: string, start: number): CommandWord {
-  const [, head = "", body] = /^([^"'\\]*)\\{0,3}(["'])(.*?)\\{0,3}\2$/.exec(raw)?.flatMap((part, i) => (i === 2 ? [] : [part])) ?? [];
+  const [, head = "", body] =
+    /^([^"'\\]*)\\{0,3}(["'])(.*?)\\{0,3}\2$/.exec(raw)?.flatMap((part, i) => (i === 2 ? [] : [part])) ?? [];
   if (body === undefined) return { text: raw.replace(/\\+$/, ""), start };
   if (head !== "") return { text: head + body, start: start + raw.length - raw.slice(head.length).length };
   return { text: body, start: start + raw.indexOf(body, 1) };
@@ -35,7 +38,9 @@ const maxBack = 400;
 
 /** The words of the command that reaches up to `at`: since the line began, or since `;`, `|` or `&&`. */
 function commandBefore(text: string, at: number): string {
-  const before = text.slice(Math.max(0, at - maxBack), at).replace(/\\+[nr](?=[a-z])/g, (gap) => "\n".repeat(gap.length));
+  const before = text
+    .slice(Math.max(0, at - maxBack), at)
+    .replace(/\\+[nr](?=[a-z])/g, (gap) => "\n".repeat(gap.length));
   return /(?:^|[\n;|&(`\0])(?:[ \t]*[$#>] )?([^\n;|&(`\0]*)$/.exec(before)?.[1] ?? "";
 }
 
@@ -45,14 +50,20 @@ const carriers =
 
 function programOf(command: string): string {
   const [name = ""] = /^[\w./\\:-]+/.exec(command.replace(carriers, "")) ?? [];
-  return name.replace(/^.*[/\\]/, "").replace(/\.exe$/i, "").toLowerCase();
+  return name
+    .replace(/^.*[/\\]/, "")
+    .replace(/\.exe$/i, "")
+    .toLowerCase();
 }
 
 // --- Options ---
 
 /** Options that are a password for these programs, with or without a user beside them. */
 const passwordOptions: readonly (readonly [program: RegExp, options: RegExp])[] = [
-  [/^(?:sshpass|mongo\w*|smbclient|twine|n?c?ftp\w*|7z\w*|p7zip|(?:un)?rar|plink|pscp|psftp|security|usermod|cypher-shell|cqlsh|evil-winrm|rdesktop|impacket\w*|crackmapexec|nxc|hydra|rabbitmqadmin|psexec\w*|poetry|altool)$/, /^-(?:p|hp|pw)$/],
+  [
+    /^(?:sshpass|mongo\w*|smbclient|twine|n?c?ftp\w*|7z\w*|p7zip|(?:un)?rar|plink|pscp|psftp|security|usermod|cypher-shell|cqlsh|evil-winrm|rdesktop|impacket\w*|crackmapexec|nxc|hydra|rabbitmqadmin|psexec\w*|poetry|altool)$/,
+    /^-(?:p|hp|pw)$/,
+  ],
   [/^(?:un)?zip$|^(?:sqlcmd|bcp|isql|tsql|ipmitool|mosquitto_\w+|ssh-keygen|fisql|osql|zipcloak)$/, /^-P$/],
   [/^redis-cli$|^valkey-cli$|^netlify$/, /^-a$/],
   [/^(?:ldap\w+|security)$/, /^-[ws]$/],
@@ -81,11 +92,14 @@ export function optionSecrets(text: string): Span[] {
     if (!/\d|[^\w./:,-]|[a-z][A-Z]/.test(value) && !/[a-z]{5}/i.test(value)) return [];
     const command = commandBefore(text, match.index);
     const secret = command === "" ? "" : optionPassword(name, gap, value, command);
-    return secret === "" || isPlaceholder(secret) ? [] : [makeSpan(match.index + whole.length - secret.length, secret, "password")];
+    return secret === "" || isPlaceholder(secret)
+      ? []
+      : [makeSpan(match.index + whole.length - secret.length, secret, "password")];
   });
 }
 
-const pairOption = /^-(?:u|U|a|A)$|^--(?:user|proxy-user|userpass|basic|auth|creds?|credentials?|cert|login)$/;
+const pairOption =
+  /^-(?:u|U|a|A)$|^--(?:user|proxy-user|userpass|basic|auth|creds?|credentials?|cert|login)$/;
 const namesUser = /\s(?:-(?:u|U|D|l|user|username)|--(?:user|username|login|email)|\/u(?:ser)?:?)[= :]?\s?\w/;
 
 function optionPassword(name: string, gap: string, value: string, command: string): string {
@@ -96,7 +110,8 @@ function optionPassword(name: string, gap: string, value: string, command: strin
     const paired = pairedPassword(name, value, program);
     if (paired !== "") return paired;
   }
-  if (name.startsWith("-p") && /^(?:mysql|mariadb)/.test(program)) return !/[\s=]/.test(gap) && name === "-p" ? value : "";
+  if (name.startsWith("-p") && /^(?:mysql|mariadb)/.test(program))
+    return !/[\s=]/.test(gap) && name === "-p" ? value : "";
   // `mysql -p name` prompts for the password; only `-pvalue` contains it.
   if (/\b(?:mysql|mariadb)\w*$/.test(program)) return "";
   if (/^\/(?:pass|password)$/.test(name)) return gap.startsWith(":") && isGiven(value) ? value : "";
@@ -110,9 +125,17 @@ function optionPassword(name: string, gap: string, value: string, command: strin
 
 /** `user:password`, `user%password`, `user,password`. */
 function pairedPassword(name: string, value: string, program: string): string {
-  const mark = /^(?:lftp|ncftp)$/.test(program) ? "[,:]" : name === "-U" ? "[%:]" : name === "-u" || name === "--user" || /^(?:http|https|xh|ab|siege)$/.test(program) ? ":" : "[:%]";
+  const mark = /^(?:lftp|ncftp)$/.test(program)
+    ? "[,:]"
+    : name === "-U"
+      ? "[%:]"
+      : name === "-u" || name === "--user" || /^(?:http|https|xh|ab|siege)$/.test(program)
+        ? ":"
+        : "[:%]";
   const found = new RegExp(`^[^:%,]{0,128}?${mark}(.{2,})$`).exec(value)?.[1] ?? "";
-  const isRequest = /^(?:curl|wget|http|https|xh|ab|siege|lftp|smbclient|rpcclient|winexe|net)$/.test(program);
+  const isRequest = /^(?:curl|wget|http|https|xh|ab|siege|lftp|smbclient|rpcclient|winexe|net)$/.test(
+    program,
+  );
   return (isRequest && !/^\d{1,5}$/.test(found)) || isChosen(found) ? found : "";
 }
 
@@ -123,7 +146,8 @@ const verb =
   /(?:^|[\s"'`/\\])(login|signin|logon|unlock|authtoken|add-authtoken|[a-z]*passwd|wpa_passphrase|(?:add|create|change|set|reset)[_-](?:user|password|pass)|(?:useradd|adduser|createuser)|user (?:add|create)|net (?:user|use)|AUTH|LOGIN|http-basic[\w.-]*|pypi-token[\w.-]*|connect \S+ password|config gems[\w.]*|SETUSER \S+|password)(?=[\s"'])/g;
 const lastIsPassword =
   /^(?:[a-z]*passwd|wpa_passphrase|(?:add|create|change|set|reset)[_-](?:user|password|pass)|user (?:add|create)|net use?r?|http-basic.*|pypi-token.*|connect \S+ password|AUTH|authtoken|add-authtoken|unlock|SETUSER .*)$/;
-const commandHead = /^(?:["'[{:,]*(?:command|cmd)?["':,\s]*)?[a-z][\w.+/-]*(?:\s+[\w.@:/=-]+){0,8}\s*$|^\s*$|^[\w.:]+>\s*$/;
+const commandHead =
+  /^(?:["'[{:,]*(?:command|cmd)?["':,\s]*)?[a-z][\w.+/-]*(?:\s+[\w.@:/=-]+){0,8}\s*$|^\s*$|^[\w.:]+>\s*$/;
 const adminTools = /^mysqladmin$|^mariadb-admin$/;
 
 function placedSecrets(text: string): Span[] {
@@ -131,7 +155,8 @@ function placedSecrets(text: string): Span[] {
     const name = match[1] ?? "";
     const at = match.index + match[0].length;
     const command = commandBefore(text, match.index + 1);
-    if (!commandHead.test(command) || (name === "password" && !adminTools.test(programOf(command)))) return [];
+    if (!commandHead.test(command) || (name === "password" && !adminTools.test(programOf(command))))
+      return [];
     return placedAfter(text, at, name, command);
   });
 }
@@ -139,7 +164,9 @@ function placedSecrets(text: string): Span[] {
 function placedAfter(text: string, at: number, name: string, command: string): Span[] {
   const end = text.slice(at, at + 300).search(/[\n;|&<\0`]|\\n/);
   const words = splitWords(text, at, end < 0 ? at + 300 : at + end);
-  const places = words.filter(({ text: one }, i) => !/^[-/]/.test(one) && !takesNext(words[i - 1]?.text ?? ""));
+  const places = words.filter(
+    ({ text: one }, i) => !/^[-/]/.test(one) && !takesNext(words[i - 1]?.text ?? ""),
+  );
   const [last] = places.slice(-1);
   const isTold = lastIsPassword.test(name) || name === "password";
   const isBare = command.trim() === "" && !/^[A-Z]|passwd|passphrase|net/.test(name);
@@ -161,8 +188,10 @@ function isStrong(value: string): boolean {
   return isScrambled(value, 16) || (/\d/.test(value) && /[!@#$%^&*~+]/.test(value) && /[A-Za-z]/.test(value));
 }
 
-const oracleLogin = /\b(?:sqlplus|impdp|expdp|sqlldr|rman|sqlcl)\s[^\n;|&]{0,80}?\b(\w{1,30})\/([^\s/@"']{4,64})(?=[@\s"']|$)/g;
-const echoed = /(?:pass\w*(?:-\w+)?|token(?:-\w+)?|-y)[= ](?:<\(|\\?["'])(?:echo|printf)\s(?:-\w+\s|%s\s)*\\?["']?([^\s"'()\\]{4,200})\\?["']?(?:\)|\\?["'])/g;
+const oracleLogin =
+  /\b(?:sqlplus|impdp|expdp|sqlldr|rman|sqlcl)\s[^\n;|&]{0,80}?\b(\w{1,30})\/([^\s/@"']{4,64})(?=[@\s"']|$)/g;
+const echoed =
+  /(?:pass\w*(?:-\w+)?|token(?:-\w+)?|-y)[= ](?:<\(|\\?["'])(?:echo|printf)\s(?:-\w+\s|%s\s)*\\?["']?([^\s"'()\\]{4,200})\\?["']?(?:\)|\\?["'])/g;
 const userPair = /\buser(?:name)?=[^,\s%"']{1,40}%([^\s,"']{4,200})/g;
 const routerLine = /\b(?:password|secret|key-string) (?:[05789] )([\w$./!@#%^&*-]{4,200})(?=\s|$)/g;
 const secureString = /ConvertTo-SecureString\s(?:-String\s)?\\?["']?([^\s"'\\]{4,200})/gi;
@@ -184,7 +213,9 @@ function keptSecrets(text: string): Span[] {
     return [...line.matchAll(keptValue)].flatMap((match) => {
       const value = match[1] ?? "";
       const isSecret = isChosen(value) && (isScrambled(value, 8) || /[!@#$%^&*]/.test(value));
-      return isSecret ? [makeSpan(index + match.index + match[0].length - value.length, value, "secret")] : [];
+      return isSecret
+        ? [makeSpan(index + match.index + match[0].length - value.length, value, "secret")]
+        : [];
     });
   });
   return [...direct, ...kept];
@@ -199,7 +230,8 @@ const producer = /\b(?:echo|printf|yes)\s+((?:-[neE]{1,3}\s+)*)([^|;)}\n]{3,400}
 /** `echo secret | sudo -S …`, `docker login --password-stdin <<< secret`, `chpasswd <<EOF` */
 function inputSecrets(text: string): Span[] {
   return [...text.matchAll(reader)].flatMap(({ index, 0: found }) => {
-    const lineStart = Math.max(text.lastIndexOf("\n", index), text.lastIndexOf("\0", index), index - maxBack) + 1;
+    const lineStart =
+      Math.max(text.lastIndexOf("\n", index), text.lastIndexOf("\0", index), index - maxBack) + 1;
     const before = text.slice(lineStart, index);
     const isPiped = /\|\s*(?:[\w/.-]+\s+)*?[^|;&\n]*$/.test(before);
     return [
@@ -221,7 +253,8 @@ function printedSecrets(line: string, start: number): Span[] {
 function inputWords(words: string, start: number): Span[] {
   return [...words.matchAll(/(?:[^\s"'\\]|\\(?![nrt"']))+/g)].flatMap(({ 0: word, index }) => {
     const value = word.replace(/^[\w.-]{1,32}:(?=\S{4})/, "");
-    const isSecret = isGiven(value) && !/^%[sq]$/.test(value) && (isChosen(value) || /^[^\s=(){}[\],]+$/.test(words.trim()));
+    const isSecret =
+      isGiven(value) && !/^%[sq]$/.test(value) && (isChosen(value) || /^[^\s=(){}[\],]+$/.test(words.trim()));
     return isSecret ? [makeSpan(start + index + word.length - value.length, value, "password")] : [];
   });
 }
@@ -230,8 +263,10 @@ const hereDocument = /<<[-~]?\s*\\?["']?(\w+)\\?["']?[^\n]*\n/;
 
 /** `reader <<< secret`, and the lines of a here-document that begins in the reader's line. */
 function hereSecrets(text: string, lineStart: number, at: number): Span[] {
-  const [whole = "", string = ""] = /^[^\n;|<]{0,200}<<<\s*\$?["']?([^\s"']{3,400})/.exec(text.slice(at, at + 600)) ?? [];
-  if (string !== "") return isGiven(string) ? [makeSpan(at + whole.length - string.length, string, "password")] : [];
+  const [whole = "", string = ""] =
+    /^[^\n;|<]{0,200}<<<\s*\$?["']?([^\s"']{3,400})/.exec(text.slice(at, at + 600)) ?? [];
+  if (string !== "")
+    return isGiven(string) ? [makeSpan(at + whole.length - string.length, string, "password")] : [];
   const window = text.slice(lineStart, at + 600);
   const opened = hereDocument.exec(window);
   if (opened === null) return [];
@@ -243,26 +278,32 @@ function hereSecrets(text: string, lineStart: number, at: number): Span[] {
 
 const sent =
   /\b(?:send(?:_user|line|Line|-keys|_keys|Keys)?|write)\b(?:\s+-[-\w]*(?:\s+\w+(?=\s["']))?)?[\s(]*\\?(["'])([^"'\n]{3,200}?)(?:\\+[rn])*\\?\1/g;
-const promptWord = /assword|assphrase|\bPIN\b|asscode|\bOTP\b|verification code|passwd|密码|パスワード|Kennwort|contraseña|mot de passe/;
+const promptWord =
+  /assword|assphrase|\bPIN\b|asscode|\bOTP\b|verification code|passwd|密码|パスワード|Kennwort|contraseña|mot de passe/;
 
 /** `expect "password:"; send "secret\r"` */
 function answeredPrompts(text: string): Span[] {
   const sends = [...text.matchAll(sent)].flatMap((match) => {
     const value = match[2] ?? "";
-    const near = text.slice(Math.max(0, match.index - 160), match.index) + text.slice(match.index + match[0].length, match.index + match[0].length + 60).replace(/\n[^]*/, "");
+    const near =
+      text.slice(Math.max(0, match.index - 160), match.index) +
+      text.slice(match.index + match[0].length, match.index + match[0].length + 60).replace(/\n.*/s, "");
     if (!promptWord.test(near) || !isGiven(value) || /^[a-z]{1,5}$|^(?:sudo|ssh|exit)/.test(value)) return [];
     return [makeSpan(match.index + match[0].indexOf(value, 4), value, "password")];
   });
   return [...sends, ...protocolLogins(text)];
 }
 
-const protocol = /(?:^|\n|\\n)(?:[A-Z\d>*: ]{0,6})(?:(?:quote )?PASS |user \S{1,40} |[A-Za-z]\w{0,4} LOGIN \S{1,80} |AUTH PLAIN )"?([^\s"]{4,200})"?(?=\s*(?:\n|\\n|\\r|$|['"];?))/g;
+const protocol =
+  /(?:^|\n|\\n)(?:[A-Z\d>*: ]{0,6})(?:(?:quote )?PASS |user \S{1,40} |[A-Za-z]\w{0,4} LOGIN \S{1,80} |AUTH PLAIN )"?([^\s"]{4,200})"?(?=\s*(?:\n|\\n|\\r|$|['"];?))/g;
 
 /** `PASS secret` of FTP and POP3, `a1 LOGIN user secret` of IMAP, `AUTH PLAIN …` of SMTP */
 function protocolLogins(text: string): Span[] {
   return [...text.matchAll(protocol)].flatMap((match) => {
     const value = match[1] ?? "";
-    return isChosen(value) || isScrambled(value, 12) ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")] : [];
+    return isChosen(value) || isScrambled(value, 12)
+      ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")]
+      : [];
   });
 }
 
@@ -278,9 +319,16 @@ const filled =
 function calledSecrets(text: string): Span[] {
   const called = [...text.matchAll(call)].flatMap((match) => {
     const from = match.index + match[0].length - 1 - (match[1] ?? "").length;
-    const texts = [...(match[1] ?? "").matchAll(literal)].map((one) => ({ value: one[2] ?? "", at: from + one.index + one[0].lastIndexOf(one[2] ?? "") }));
-    const found = texts.slice(1).findLast(({ value }) => isChosen(value)) ?? texts.find(({ value }) => isChosen(value) && isScrambled(value, 20));
-    return found && (texts.length > 1 || isScrambled(found.value, 20)) ? [makeSpan(found.at, found.value, "password")] : [];
+    const texts = [...(match[1] ?? "").matchAll(literal)].map((one) => ({
+      value: one[2] ?? "",
+      at: from + one.index + one[0].lastIndexOf(one[2] ?? ""),
+    }));
+    const found =
+      texts.slice(1).findLast(({ value }) => isChosen(value)) ??
+      texts.find(({ value }) => isChosen(value) && isScrambled(value, 20));
+    return found && (texts.length > 1 || isScrambled(found.value, 20))
+      ? [makeSpan(found.at, found.value, "password")]
+      : [];
   });
   const typed = [...text.matchAll(filled)].flatMap((match) => {
     const value = match[2] ?? "";

@@ -6,7 +6,11 @@ const sample = 16;
 const printable = /^[\t\n\r\x20-\x7e]+$/;
 
 /** Base64 and hex whose text holds a secret, and percent-encoding of whole words. `holdsSecret` judges the text. */
-export function encodedSecrets(text: string, runs: readonly CharRun[], holdsSecret: (text: string) => boolean): Span[] {
+export function encodedSecrets(
+  text: string,
+  runs: readonly CharRun[],
+  holdsSecret: (text: string) => boolean,
+): Span[] {
   let done = 0;
   const spans = runs.flatMap(({ start, end }) => {
     if (start < done || isMasked(text.slice(start, start + sample))) return [];
@@ -19,14 +23,23 @@ export function encodedSecrets(text: string, runs: readonly CharRun[], holdsSecr
 }
 
 /** The text behind a run, where it is one; the run may go on over `+`, `/`, `=` and line breaks. */
-function decodeRun(text: string, start: number, end: number): { readonly text: string; readonly end: number } | undefined {
+function decodeRun(
+  text: string,
+  start: number,
+  end: number,
+): { readonly text: string; readonly end: number } | undefined {
   const head = text.slice(start, start + sample);
   if (/^[0-9a-fA-F]+$/.test(head)) return decodeHex(text, start, end);
   const first = decodeBase64(head);
   if (first === undefined || !printable.test(first)) return undefined;
-  const whole = /^[\w+/-]+={0,2}(?:\\?\r?\n[ \t]{0,12}[A-Za-z0-9+/]{2,76}={0,2}(?=\s|$|["']))*/.exec(text.slice(start, start + longestEncoded))?.[0] ?? "";
+  const whole =
+    /^[\w+/-]+={0,2}(?:\\?\r?\n[ \t]{0,12}[A-Za-z0-9+/]{2,76}={0,2}(?=\s|$|["']))*/.exec(
+      text.slice(start, start + longestEncoded),
+    )?.[0] ?? "";
   const decoded = decodeBase64(whole.replace(/\\?\r?\n[ \t]*/g, ""));
-  return decoded === undefined || !printable.test(decoded) ? undefined : { text: decoded, end: start + whole.length };
+  return decoded === undefined || !printable.test(decoded)
+    ? undefined
+    : { text: decoded, end: start + whole.length };
 }
 
 function decodeBase64(code: string): string | undefined {
@@ -37,9 +50,14 @@ function decodeBase64(code: string): string | undefined {
   }
 }
 
-function decodeHex(text: string, start: number, end: number): { readonly text: string; readonly end: number } | undefined {
+function decodeHex(
+  text: string,
+  start: number,
+  end: number,
+): { readonly text: string; readonly end: number } | undefined {
   const code = text.slice(start, Math.min(end, start + longestEncoded));
-  if (code.length % 2 === 1 || !/^[2-7][0-9a-f][2-7][0-9a-f]|^0a/i.test(code) || !/^[0-9a-fA-F]+$/.test(code)) return undefined;
+  if (code.length % 2 === 1 || !/^[2-7][0-9a-f][2-7][0-9a-f]|^0a/i.test(code) || !/^[0-9a-fA-F]+$/.test(code))
+    return undefined;
   const decoded = Buffer.from(code, "hex").toString("latin1");
   return printable.test(decoded) ? { text: decoded, end: start + code.length } : undefined;
 }

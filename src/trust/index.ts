@@ -9,13 +9,17 @@ export {
   takeFitting,
   withoutHome,
 } from "./fence.ts";
-export { findSecrets, redact, redactNamed } from "./redact.ts";
+export { SessionSecrets } from "./known.ts";
+export { findSecrets, redact } from "./redact.ts";
 export {
+  cleanEvents,
   createRedactor,
   type Redactor,
+  redactJson,
   scrubAll,
   scrubEvents,
   scrubJson,
+  scrubSessions,
   shortScrubber,
 } from "./redactor.ts";
 export {

@@ -74,7 +74,9 @@ function findPlain(text: string, runs: readonly CharRun[]): Span[] {
 
 /** Whether a decoded text holds a secret. */
 function holdsSecret(text: string): boolean {
-  return /^[\w.@-]{2,40}:\S{6,80}$/.test(text.trim()) ? isChosen(text.trim().replace(/^.*?:/, "")) : findSecrets(text).length > 0;
+  return /^[\w.@-]{2,40}:[^\s:/]{6,80}$/.test(text.trim())
+    ? isChosen(text.trim().replace(/^.*?:/, ""))
+    : findSecrets(text).length > 0;
 }
 
 const continuation = /\\(\r?\n)/g;
@@ -82,12 +84,16 @@ const colorCode = /(?:\x1b|\\{1,3}(?:u001b|x1b|033|e))\[[\d;]{0,12}[A-Za-z]/g;
 
 /** The text with continued lines joined and without colours, which may stand inside a secret; and the way back. */
 function flatten(text: string): { readonly plain: string; readonly place?: (span: Span) => Span } {
-  const joined = text.includes("\\\n") || text.includes("\\\r\n") ? text.replace(continuation, (gap) => " ".repeat(gap.length)) : text;
+  const joined =
+    text.includes("\\\n") || text.includes("\\\r\n")
+      ? text.replace(continuation, (gap) => " ".repeat(gap.length))
+      : text;
   if (!joined.includes("\x1b[") && !/\\(?:u001b|x1b|033)\[/.test(joined)) return { plain: joined };
   const cuts: { readonly at: number; readonly removed: number }[] = [];
   let removed = 0;
   const plain = joined.replace(colorCode, (code, at: number) => {
-    cuts.push({ at: at - removed, removed: (removed += code.length) });
+    removed += code.length;
+    cuts.push({ at: at - removed + code.length, removed });
     return "";
   });
   const shift = (at: number): number => at + (cuts[searchLast(cuts, at)]?.removed ?? 0);
@@ -291,4 +297,3 @@ function urlSignatures(text: string): Span[] {
     return [makeSpan(match.index + whole.length - value.length, value, "signature")];
   });
 }
-

@@ -1,4 +1,4 @@
-import { gradeName, isChosen, isGiven, isMixed, isScrambled, makeSpan, type Span } from "./assignments.ts";
+import { gradeName, isChosen, isScrambled, makeSpan, type Span } from "./assignments.ts";
 import type { TellingParts } from "./telling.ts";
 
 /** Values under a telling heading: columns of any table, rows of SQL, and keys of a JSON object. */
@@ -22,9 +22,11 @@ interface Located {
   readonly words: RegExpExecArray;
 }
 
-
 const headingWord = String.raw`(?:\w{1,20}[ _-])?(?:pass(?:word|wd|wort|phrase)?|pwd|pw|secret|token|api[ _-]?key|access[ _-]?key|credential|kennwort|contraseña|mot de passe|senha|パスワード|密码|密碼|비밀번호|пароль)s?(?:[ _-](?:key|token|hash))?`;
-const heading = new RegExp(String.raw`(?<=^|[\n\0|│┃\t,;>]|  |\\n)[ "'*\x60]{0,12}(${headingWord})[ "'*\x60]{0,60}(?=[|│┃\t,;\n\r]|  |<\/th|$)`, "gi");
+const heading = new RegExp(
+  String.raw`(?<=^|[\n\0|│┃\t,;>]|  |\\n)[ "'*\x60]{0,12}(${headingWord})[ "'*\x60]{0,60}(?=[|│┃\t,;\n\r]|  |<\/th|$)`,
+  "gi",
+);
 
 /** What separates the cells of a line, most telling first. */
 const separators = [/[|│┃]/, /\t+/, /;/, /,/, / {2,}/];
@@ -57,7 +59,10 @@ function columnSecrets(text: string, headings: readonly Located[]): Span[] {
   return headings.flatMap(({ start, end, words }) => {
     const at = end - 1;
     if (at < done) return [];
-    const table = words[0].includes("<") || text.startsWith("</th", end) ? flattenHtml(text, Math.max(0, text.lastIndexOf("<tr", start))) : text;
+    const table =
+      words[0].includes("<") || text.startsWith("</th", end)
+        ? flattenHtml(text, Math.max(0, text.lastIndexOf("<tr", start)))
+        : text;
     const lineStart = Math.max(table.lastIndexOf("\n", at), table.lastIndexOf("\0", at)) + 1;
     const lineEnd = endOfLine(table, at);
     if (lineEnd - lineStart > 400) return [];
@@ -68,9 +73,11 @@ function columnSecrets(text: string, headings: readonly Located[]): Span[] {
 
 /** Table tags as signs of the same length, so that positions stay. */
 function flattenHtml(text: string, at: number): string {
-  const part = text.slice(at, at + 20_000).replace(/<\/?t(?:able|head|body|r|h|d)\b[^>\n]{0,80}>/gi, (tag) =>
-    (/^<\/tr/i.test(tag) ? "\n" : /^<\/t[hd]/i.test(tag) ? "|" : " ").padEnd(tag.length, " "),
-  );
+  const part = text
+    .slice(at, at + 20_000)
+    .replace(/<\/?t(?:able|head|body|r|h|d)\b[^>\n]{0,80}>/gi, (tag) =>
+      (/^<\/tr/i.test(tag) ? "\n" : /^<\/t[hd]/i.test(tag) ? "|" : " ").padEnd(tag.length, " "),
+    );
   return `${"\n".padStart(at, " ")}${part}`;
 }
 
@@ -84,7 +91,11 @@ function secretsBelow(text: string, lineStart: number, lineEnd: number): Span[] 
   const separator = separators.find((one) => one.test(header.trim()));
   if (separator === undefined) return [];
   const names = splitCells(header, lineStart, separator).map(({ text: name }) => name);
-  if (names.filter((name) => name !== "").length < 2 || names.some((name) => name.length > 40 || /[(){}[\]=<>$]/.test(name))) return [];
+  if (
+    names.filter((name) => name !== "").length < 2 ||
+    names.some((name) => name.length > 40 || /[(){}[\]=<>$]|^\d+→?$/.test(name))
+  )
+    return [];
   const columns = names.flatMap((name, i) => (isTelling(name) ? [i] : []));
   const spans: Span[] = [];
   let [at, rows] = [lineEnd + 1, 0];
@@ -108,7 +119,8 @@ function isTelling(name: string): boolean {
 function judgeCell(cell: Cell | undefined, name: string): Span[] {
   if (cell === undefined) return [];
   const isPassword = !/token|key|secret|credential/i.test(name);
-  const isSecret = isPassword ? isChosen(cell.text) || (isGiven(cell.text) && isMixed(cell.text) && /\d/.test(cell.text) && /[a-z]/i.test(cell.text)) : isChosen(cell.text) && (isScrambled(cell.text, 12) || /[!@#$%^&*]/.test(cell.text));
+  const isRandom = isScrambled(cell.text, 12) || /[!@#$%^&*]/.test(cell.text);
+  const isSecret = isChosen(cell.text) && (isPassword || isRandom);
   return isSecret ? [makeSpan(cell.start, cell.text, isPassword ? "password" : "secret")] : [];
 }
 
@@ -118,16 +130,21 @@ const insert = /insert\s+into\s[^(;]{1,120}\(([^()]{1,1000})\)\s*values\s*/gi;
 function insertedSecrets(text: string, inserts: readonly Located[]): Span[] {
   return inserts.flatMap(({ end: from, words }) => {
     const names = (words[1] ?? "").split(",").map((name) => name.replace(/[^\w]/g, ""));
-    const rows = [...text.slice(from, from + 8_000).matchAll(/\(((?:'(?:[^']|'')*'|[^'()])*)\)[\s,]*/g)].slice(0, maxRows);
+    const rows = [
+      ...text.slice(from, from + 8_000).matchAll(/\(((?:'(?:[^']|'')*'|[^'()])*)\)[\s,]*/g),
+    ].slice(0, maxRows);
     return rows.flatMap((row) => {
       const start = from + row.index + 1;
-      const cells = [...(row[1] ?? "").matchAll(/(?:'(?:[^']|'')*'|[^,'])+/g)].map((cell) => trimCell(cell[0], start + cell.index));
+      const cells = [...(row[1] ?? "").matchAll(/(?:'(?:[^']|'')*'|[^,'])+/g)].map((cell) =>
+        trimCell(cell[0], start + cell.index),
+      );
       return names.flatMap((name, i) => (isTelling(name) ? judgeCell(cells[i], name) : []));
     });
   });
 }
 
-const objectOfSecrets = /(\\{0,7}["'])([\w-]{0,30}(?:tokens?|keys?|passwords?|secrets?|credentials|sessions))\1\s{0,4}:\s{0,4}\{\s{0,40}(?=\\{0,7}["'])/gi;
+const objectOfSecrets =
+  /(\\{0,7}["'])([\w-]{0,30}(?:tokens?|keys?|passwords?|secrets?|credentials|sessions))\1\s{0,4}:\s{0,4}\{\s{0,40}(?=\\{0,7}["'])/gi;
 
 /** `{"tokens": {"…": {…}}}`: the keys of the object are the secrets. */
 function keySecrets(text: string, objects: readonly Located[]): Span[] {
@@ -136,13 +153,19 @@ function keySecrets(text: string, objects: readonly Located[]): Span[] {
     if (/public|cache|idempotency/i.test(name)) return [];
     const keys = text.slice(at, at + 4_000).matchAll(/\\{0,7}["']([^"'\\\s]{8,200})\\{0,7}["']\s{0,4}:/g);
     return [...keys].flatMap((key) =>
-      isSecretKey(name, key[1] ?? "") ? [makeSpan(at + key.index + key[0].indexOf(key[1] ?? ""), key[1] ?? "", "key")] : [],
+      isSecretKey(name, key[1] ?? "")
+        ? [makeSpan(at + key.index + key[0].indexOf(key[1] ?? ""), key[1] ?? "", "key")]
+        : [],
     );
   });
 }
 
 /** Whether the key of an object is itself a secret, as its parent's name says. */
 export function isSecretKey(parent: string, key: string): boolean {
-  if (!/(?:token|key|password|secret|credential|session)s?$/i.test(parent) || gradeName(key, key) !== undefined) return false;
+  if (
+    !/(?:token|key|password|secret|credential|session)s?$/i.test(parent) ||
+    gradeName(key, key) !== undefined
+  )
+    return false;
   return /password/i.test(parent) ? isChosen(key) : isChosen(key) && isScrambled(key, 16);
 }

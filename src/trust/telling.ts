@@ -6,14 +6,14 @@ import type { Span } from "./assignments.ts";
  */
 // biome-ignore format: a list reads better in groups
 const pieces = [
-  "passw", "passp", "passc", "passin ", "passout", "passord", "pass:", "pass=", "pass ", 'pass"', "pass'", "pass,", "pass;", "pass|", "pass\t",
+  "passw", "passp", "passc", "passin ", "passout", "passord", "pass:", "pass=", "pass ", 'pass"', "pass'", "pass,", "pass;", "pass|", "pass\t", "pass\n",
   "assword", "assphrase", "pwd=", "pwd:", "pwd ", 'pwd"', "pwd'", "pwd|", "pwd,", "pwd;", "pwd\t", " pw ", " pw:", " pw=", ";pw=", '"pw"', "pw: ",
   "secret", "login", "logon", "log in", "cred", "signin", "unlock", " pin ", " pin:", "\npin:",  " pin=",  "psk=", "2fa code", "-time code",
   "token,", "token|", "token |", "token\t", "token  ", "token;", "token<", "tokens,", 'tokens"', "tokens\\",
   "api key", "api_key", "apikey", "access key", "access_key", 'keys"', "keys\\", 'sessions"',
   "authtoken", "http-basic", "user add", "user create", "setuser", "add_user", "adduser", "useradd", "create_user", "createuser",
   "net use", " auth ", "auth(", "connect(", "connection(", "pdo(", "cipher", "jwt.", "hmac(", "config gems", "wpa_",
-  "sudo -", "kinit", "cryptsetup", "ssh-add", "| su ", "ftp -", "env add", "stdin", "kv put", "config:set", "securestring",
+  " user=", "sudo -", "kinit", "cryptsetup", "ssh-add", "| su ", "ftp -", "env add", "stdin", "kv put", "config:set", "securestring",
   "sqlplus", "impdp", "expdp", "sqlldr", "rman ", "sqlcl", "<(echo", "samba-tool", "mkpasswd",
   "kennwort", "zugangsdaten", "contrase", "clave", "mot de passe", " mdp", "senha", "palavra-", "wachtwoord", "haslo", "hasło",
   "lösenord", "adgangskode", "salasana", "şifre", "sifre", "parola", "heslo", "jelszó", "lozinka", "mật khẩu", "kata sandi",
@@ -67,6 +67,8 @@ function findPieces(text: string): number[] {
       if (piece !== undefined) found.push(at - piece.length);
     }
   }
+  // Before the first word of a text there is no blank.
+  if (/^(?:pw|pin)\b/i.test(text)) found.push(0);
   for (const { index } of text.matchAll(shortWords)) found.push(index);
   return found.sort((a, b) => a - b);
 }

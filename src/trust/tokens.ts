@@ -226,7 +226,6 @@ const companions: readonly (readonly [id: RegExp, secret: RegExp])[] = [
   [/^AC[0-9a-f]{32}$/, /^[^A-Za-z0-9]{1,6}([0-9a-f]{32})(?![0-9a-z])/],
 ];
 
-
 /** Hashes of passwords, by their scheme: a short password is found from its hash in minutes. */
 // biome-ignore format: a table reads better in rows
 const hashPatterns: readonly RegExp[] = [
@@ -235,13 +234,17 @@ const hashPatterns: readonly RegExp[] = [
   /grub\.pbkdf2\.sha\d+\.\d+\.[0-9A-F.]{32,}/g,
 ];
 
-const schemeBefore = /(?:pbkdf2[_:][\w:-]{3,24}|bcrypt_sha256|argon2|scrypt:\d+:\d+:\d+|sha1|md5|SCRAM-SHA-\d+)$/;
+const schemeBefore =
+  /(?:pbkdf2[_:][\w:-]{3,24}|bcrypt_sha256|argon2|scrypt:\d+:\d+:\d+|sha1|md5|SCRAM-SHA-\d+)$/;
 /** The rest of a hash whose scheme is a word before the dollar sign. */
 const afterScheme = /\$\$?[\w=./+:-]{2,64}(?:[$:,][\w=./+:-]{2,512}){1,4}/g;
 
 /** Hashes without a scheme, by what stands before them: Windows, MySQL, PostgreSQL, SQL Server. */
 const bareHashes: readonly (readonly [hash: RegExp, before: RegExp])[] = [
-  [/^[0-9A-Fa-f]{32}$/, /[^\s:]:\d{1,10}:(?:[0-9a-fA-F]{32}|\*?NO PASSWORD\**)?:?$|(?:NTLM|NT ?[Hh]ash|ntlm_hash|nt_hash|LM)["']?\s{0,3}[:=]\s{0,3}["']?$/],
+  [
+    /^[0-9A-Fa-f]{32}$/,
+    /[^\s:]:\d{1,10}:(?:[0-9a-fA-F]{32}|\*?NO PASSWORD\**)?:?$|(?:NTLM|NT ?[Hh]ash|ntlm_hash|nt_hash|LM)["']?\s{0,3}[:=]\s{0,3}["']?$/,
+  ],
   [/^[0-9A-F]{40}$/, /(?<![\w*])\*$/],
   [/^md5[0-9a-f]{32}$/, /(?<!\w)$/],
   [/^0x0[12]00[0-9A-F]{40,140}$/, /(?<!\w)$/],
@@ -249,14 +252,20 @@ const bareHashes: readonly (readonly [hash: RegExp, before: RegExp])[] = [
 
 /** Hashes of passwords in the forms of crypt, LDAP, databases, Windows, routers and web frameworks. */
 export function passwordHashes(text: string, runs: readonly CharRun[]): Span[] {
-  const named = [...text.matchAll(afterScheme)].filter(({ index }) => schemeBefore.test(text.slice(Math.max(0, index - 32), index)));
+  const named = [...text.matchAll(afterScheme)].filter(({ index }) =>
+    schemeBefore.test(text.slice(Math.max(0, index - 32), index)),
+  );
   const matches = [...hashPatterns.flatMap((pattern) => [...text.matchAll(pattern)]), ...named];
   const schemes = matches.flatMap(({ 0: hash, index }) =>
-    isMasked(hash) || /\$[{(]/.test(hash) ? [] : [makeSpan(index, hash.replace(/[.,:)\]]+$/, ""), "password-hash")],
+    isMasked(hash) || /\$[{(]/.test(hash)
+      ? []
+      : [makeSpan(index, hash.replace(/[.,:)\]]+$/, ""), "password-hash")],
   );
   const bare = runs.flatMap(({ start, end }) => {
     const hash = end - start > 150 ? "" : text.slice(start, end);
-    const found = bareHashes.find(([form, before]) => form.test(hash) && before.test(text.slice(Math.max(0, start - 60), start)));
+    const found = bareHashes.find(
+      ([form, before]) => form.test(hash) && before.test(text.slice(Math.max(0, start - 60), start)),
+    );
     return found ? [makeSpan(start, hash, "password-hash")] : [];
   });
   return [...schemes, ...bare];
