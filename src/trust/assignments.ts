@@ -438,7 +438,7 @@ function hasStrayCapitals(value: string): boolean {
 }
 
 const algorithm =
-  /^(?:(?:hmac|aes|rsa|ecdsa|pbkdf|argon|oauth|oidc|saml|sha|md|base|utf|hs|rs|es|ps|ed|secp|x|p|v)[-_]?\d{1,5}(?:k1|r1|id|le|be)?(?:[-_]\w{2,6}){0,2}|s3|k8s|i18n|a11y)$/i;
+  /^(?:(?:hmac|aes|rsa|ecdsa|bcrypt|scrypt|pbkdf|argon|oauth|oidc|saml|sha|md|base|utf|hs|rs|es|ps|ed|secp|x|p|v)[-_]?\d{1,5}(?:k1|r1|id|le|be)?(?:[-_]\w{2,6}){0,2}|s3|k8s|i18n|a11y)$/i;
 const quantity = /^(?:0x[0-9a-f]{1,8}|[\d.]+(?:px|em|rem|ms|s|m|h|d|k|kb|mb|gb|%)?)$/i;
 
 /** Algorithms, formats and quantities, which often follow such names in code and prose. */

@@ -115,7 +115,8 @@ function optionPassword(name: string, gap: string, value: string, command: strin
   // `mysql -p name` prompts for the password; only `-pvalue` contains it.
   if (/\b(?:mysql|mariadb)\w*$/.test(program)) return "";
   if (/^\/(?:pass|password)$/.test(name)) return gap.startsWith(":") && isGiven(value) ? value : "";
-  const isKnown = passwordOptions.some(([of, names]) => of.test(program) && names.test(name));
+  const isOther = program === "security" && !/-keychain|add-\w+-password|import/.test(command);
+  const isKnown = !isOther && passwordOptions.some(([of, names]) => of.test(program) && names.test(name));
   if (program === "openssl" && name.startsWith("-pass")) return /^pass:(.+)$/.exec(value)?.[1] ?? "";
   if (isKnown) return isGiven(value) || /^-[pP]$/.test(name) ? value : "";
   if (/^-[pt]$/.test(name) && /\blogin\b/.test(command) && gap !== "") return isGiven(value) ? value : "";
@@ -141,46 +142,59 @@ function pairedPassword(name: string, value: string, program: string): string {
 
 // --- Places among the arguments ---
 
-/** Words after which programs take a password as an argument. The last of the arguments is it, or any that looks it. */
-const verb =
-  /(?:^|[\s"'`/\\])(login|signin|logon|unlock|authtoken|add-authtoken|[a-z]*passwd|wpa_passphrase|(?:add|create|change|set|reset)[_-](?:user|password|pass)|(?:useradd|adduser|createuser)|user (?:add|create)|net (?:user|use)|AUTH|LOGIN|http-basic[\w.-]*|pypi-token[\w.-]*|connect \S+ password|config gems[\w.]*|SETUSER \S+|password)(?=[\s"'])/g;
-const lastIsPassword =
-  /^(?:[a-z]*passwd|wpa_passphrase|(?:add|create|change|set|reset)[_-](?:user|password|pass)|user (?:add|create)|net use?r?|http-basic.*|pypi-token.*|connect \S+ password|AUTH|authtoken|add-authtoken|unlock|SETUSER .*)$/;
+/** Words after which the last of so many arguments, or more, is a password. */
+// biome-ignore format: a table reads better in rows
+const announcing: readonly (readonly [word: string, least: number])[] = [
+  ["authtoken|add-authtoken|unlock|AUTH|pypi-token[\\w.-]*|mkpasswd|connect \\S+ password|SETUSER \\S+", 1],
+  ["login|signin|logon|LOGIN|htpasswd|[a-z]+_passwd|wpa_passphrase|http-basic[\\w.-]*|net (?:user|use)", 2],
+  ["(?:add|create|change|set|reset)[_-](?:user|password|pass)|useradd|adduser|user (?:add|create)|config gems[\\w.]*", 2],
+  ["passwd|password", 1],
+];
+const verb = new RegExp(
+  `(?:^|[\\s"'\`/\\\\])(${announcing.map(([word]) => word).join("|")})(?=[\\s"'])`,
+  "g",
+);
+const leastArguments = announcing.map(([word, least]) => [new RegExp(`^(?:${word})$`), least] as const);
+/** Words that announce a password only to these programs. */
+const announcesTo: Readonly<Record<string, RegExp>> = {
+  password: /^(?:mysqladmin|mariadb-admin)$/,
+  passwd: /^openssl$/,
+};
 const commandHead =
   /^(?:["'[{:,]*(?:command|cmd)?["':,\s]*)?[a-z][\w.+/-]*(?:\s+[\w.@:/=-]+){0,8}\s*$|^\s*$|^[\w.:]+>\s*$/;
-const adminTools = /^mysqladmin$|^mariadb-admin$/;
 
 function placedSecrets(text: string): Span[] {
   return [...text.matchAll(verb)].flatMap((match) => {
     const name = match[1] ?? "";
     const at = match.index + match[0].length;
-    const command = commandBefore(text, match.index + 1);
-    if (!commandHead.test(command) || (name === "password" && !adminTools.test(programOf(command))))
-      return [];
-    return placedAfter(text, at, name, command);
+    const command = commandBefore(text, at - name.length);
+    // A word alone may be prose, unless no prose has it.
+    const isCommand =
+      commandHead.test(command) && (command.trim() !== "" || /^[A-Z]|passwd|passphrase|^net/.test(name));
+    return isCommand && (announcesTo[name]?.test(programOf(command)) ?? true)
+      ? placedAfter(text, at, name)
+      : [];
   });
 }
 
-function placedAfter(text: string, at: number, name: string, command: string): Span[] {
+function placedAfter(text: string, at: number, name: string): Span[] {
   const end = text.slice(at, at + 300).search(/[\n;|&<\0`]|\\n/);
   const words = splitWords(text, at, end < 0 ? at + 300 : at + end);
   const places = words.filter(
-    ({ text: one }, i) => !/^[-/]/.test(one) && !takesNext(words[i - 1]?.text ?? ""),
+    ({ text: one }, i) => !/^(?:[-/]|\\\\)/.test(one) && !takesNext(words[i - 1]?.text ?? ""),
   );
-  const [last] = places.slice(-1);
-  const isTold = lastIsPassword.test(name) || name === "password";
-  const isBare = command.trim() === "" && !/^[A-Z]|passwd|passphrase|net/.test(name);
-  return places.flatMap(({ text: one, start }) => {
+  const least = leastArguments.find(([word]) => word.test(name))?.[1] ?? 1;
+  return places.flatMap(({ text: one, start }, i) => {
     const value = one.replace(/^>(?=\S)|^[\w.-]+:(?=\S{6})/, "");
-    const isLast = one === last?.text && (isTold || (name === "login" && places.length > 1));
-    const isSecret = isLast ? isChosen(value) || (isGiven(value) && /\d/.test(value)) : isStrong(value);
-    return isSecret && !isBare ? [makeSpan(start + one.length - value.length, value, "password")] : [];
+    const isLast = i === places.length - 1 && places.length >= least;
+    const isSecret = isLast ? isChosen(value) : isStrong(value);
+    return isSecret ? [makeSpan(start + one.length - value.length, value, "password")] : [];
   });
 }
 
-/** Options whose value is the next word. */
+/** Whether the next word is the value of an option; options of one letter or digit often have none. */
 function takesNext(word: string): boolean {
-  return /^-(?:u|U|h|H|m|f|a|o|n|e|c|-username|-user|-host|-registry|-method|-profile|-config)$/.test(word);
+  return /^-(?:[uUhHmfaonecCGgds]|-[a-z][\w-]*)$/.test(word);
 }
 
 function isStrong(value: string): boolean {

@@ -139,7 +139,7 @@ function pairAfter(line: string, at: number, word: string): Span[] | undefined {
   if (!/^(?:creds?|credentials?|log ?in|zugangsdaten)$/.test(word)) return undefined;
   const match = pair.exec(line);
   const value = (match?.[2] ?? "").replace(/[`"'”’].*$/, "").replace(trailing, "");
-  if (match === null || !isChosen(value)) return undefined;
+  if (match === null || !isChosen(value) || !/\d.*\d|[!@#$%^&*]/.test(value)) return undefined;
   return [makeSpan(at + match[0].length - (match[2] ?? "").length, value, "password")];
 }
 
@@ -161,6 +161,12 @@ const beforeWord =
 function saidBefore(text: string, at: number, word: string): Span[] | undefined {
   if (words.test(word)) return undefined;
   const before = text.slice(Math.max(0, at - 120), at);
+  if (
+    /^\w* (?:hash|field|manager|policy|input|algorithm|store|form|reset|encoder)/.test(
+      text.slice(at + word.length, at + 24),
+    )
+  )
+    return undefined;
   const match = beforeWord.exec(before);
   const value = match?.[1] ?? "";
   if (match === null || !isChosen(value) || isPlaceholder(value)) return undefined;
@@ -225,6 +231,7 @@ function isRandom(value: string): boolean {
   if (!/[a-z]/.test(value) || !/[A-Z]/.test(value) || !/\d/.test(value) || /^[0-9a-fA-F-]+$/.test(value))
     return false;
   if (/^(?!tok|key|sec|sk|pat|api)[a-z]{2,12}[-_]/.test(value)) return false;
+  if (/[a-z]{6}/.test(value)) return false;
   const changes = value.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])|[A-Z](?=[a-z])/g)?.length ?? 0;
   return changes * 3 >= value.length && isScrambled(value, 20);
 }
