@@ -231,7 +231,8 @@ function isRandom(value: string): boolean {
   if (!/[a-z]/.test(value) || !/[A-Z]/.test(value) || !/\d/.test(value) || /^[0-9a-fA-F-]+$/.test(value))
     return false;
   if (/^(?!tok|key|sec|sk|pat|api)[a-z]{2,12}[-_]/.test(value)) return false;
-  if (/[a-z]{6}/.test(value)) return false;
+  const words = value.match(/[A-Z]?[a-z]*[aeiou][a-z]*[aeiou][a-z]+/g) ?? [];
+  if (words.join("").length * 2 > value.length) return false;
   const changes = value.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])|[A-Z](?=[a-z])/g)?.length ?? 0;
   return changes * 3 >= value.length && isScrambled(value, 20);
 }

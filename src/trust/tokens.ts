@@ -108,7 +108,7 @@ const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
   ["mistral-key", "(?:mst|mis)-[A-Za-z0-9]{30,}"],
   ["model-key", "(?:together|tgp_v1|cerebras|co|dsk|eleven|el|sk_car|cartesia|voyage|pa|ms|aai|dg|kimi)[-_](?=[A-Za-z_-]*\\d)(?=[\\w-]*[A-Z])[\\w-]{32,}"],
   ["mux-secret", "mux_(?:sk|tk)_[\\w-]{30,}"],
-  ["neon-key", "(?:napi|neon)_[a-z0-9]{40,}"],
+  ["neon-key", "(?:napi|neon)_[A-Za-z0-9]{40,}"],
   ["newrelic-key", "NRR[A-Z]-[0-9a-f]{30,}"],
   ["octopus-key", "API-[A-Z0-9]{26,30}(?![A-Z0-9])"],
   ["okta-token", "00[A-Za-z0-9_-]{40}(?![\\w-])"],
@@ -182,8 +182,9 @@ function matchRun(text: string, start: number, pattern: RegExp): Span | undefine
       return tryAt(start) ?? tryAt(start + 1) ?? tryAt(start + 5);
     case "%":
       return tryAt(start + 2);
+    case "~":
     case ".": {
-      const head = /(?<![\w.])[\w.]{1,30}$/.exec(text.slice(Math.max(0, start - 31), start))?.[0] ?? "";
+      const head = /(?<![\w.~])[\w.~]{1,30}$/.exec(text.slice(Math.max(0, start - 31), start))?.[0] ?? "";
       return tryAt(start - head.length) ?? tryAt(start);
     }
     default:
@@ -227,7 +228,8 @@ const companions: readonly (readonly [id: RegExp, secret: RegExp])[] = [
 /** Hashes of passwords, by their scheme: a short password is found from its hash in minutes. */
 // biome-ignore format: a table reads better in rows
 const hashPatterns: readonly RegExp[] = [
-  /\$(?:2[abxy]?|[156789]|gy|y|sha1|md5|apr1|argon2(?:id?|d)|s[ch]rypt|s0|pbkdf2[\w-]*|bcrypt[\w-]*|[PHS]|krb5\w+|DCC2|mskrb5|ml|office|ansible|keepass|zip2|pkzip2|rar5|pdf|HEX)\$[^\s"'`,;<>|\\]{8,2048}/g,
+  /\$(?:2[abxy]?|[156789]|gy|y|sha1|md5|apr1|s0|pbkdf2[\w-]*|bcrypt[\w-]*|[PHS]|krb5\w+|DCC2|mskrb5|ml|office|ansible|keepass|zip2|pkzip2|rar5|pdf|HEX)\$[^\s"'`,;<>|\\]{8,2048}/g,
+  /\$(?:argon2(?:id?|d)|s[ch]rypt)\$[^\s"'`;<>|\\]{8,2048}/g,
   /\{(?:S?SHA\d{0,3}|S?MD5|CRYPT|PBKDF2[\w-]*|ARGON2\w*|BCRYPT)\}[^\s"'`,<>]{12,512}/g,
   /grub\.pbkdf2\.sha\d+\.\d+\.[0-9A-F.]{32,}/g,
 ];
@@ -255,7 +257,7 @@ export function passwordHashes(text: string, runs: readonly CharRun[]): Span[] {
   );
   const matches = [...hashPatterns.flatMap((pattern) => [...text.matchAll(pattern)]), ...named];
   const schemes = matches.flatMap(({ 0: hash, index }) =>
-    isMasked(hash) || /\$[{(]/.test(hash)
+    /x{8}|\*{3}|…/.test(hash) || /\$[{(]/.test(hash)
       ? []
       : [makeSpan(index, hash.replace(/[.,:)\]]+$/, ""), "password-hash")],
   );

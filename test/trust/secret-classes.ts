@@ -381,9 +381,82 @@ const tables: readonly Row[] = [
   ["p", "UPDATE users SET password='§' WHERE id=1;"],
 ];
 
-const hashes: readonly Row[] = [
-  ["s", "bob:$6$rounds=5000$saltsalt$§§:19000:0:99999:7:::"],
-  ["s", "root:$y$j9T$§$§:19000:0:99999:7:::"],
+/** Hashes of passwords, with what stands in for the salt and the digest: `S` 22 signs, `D` 43, `H` 32 hex digits. */
+const hashForms = [
+  "bob:$6$rounds=5000$§S§$§D§§D§:19000:0:99999:7:::",
+  "root:$y$j9T$§S§$§D§:19000:0:99999:7:::",
+  "bob:$1$abcdefgh$§S§:19000:0:99999:7:::",
+  "eve:$5$§S§$§D§:19000::::::",
+  "bob:$apr1$abcdefgh$§S§",
+  "bob:$2y$05$§S§§S§abcdefghi",
+  '{"hash":"$2b$12$§S§§S§abcdefghi"}',
+  "password_digest: $2a$10$§S§§S§abcdefghi",
+  "$argon2id$v=19$m=65536,t=3,p=4$§S§$§D§",
+  "| 1 | bob | pbkdf2_sha256$600000$§S§$§D§= |",
+  "pbkdf2:sha256:260000$§S§$§H§§H§",
+  "scrypt:32768:8:1$§S§$§H§§H§",
+  "$scrypt$ln=16,r=8,p=1$§S§$§D§",
+  "userPassword: {SSHA}§S§§S§",
+  "userPassword: {SSHA512}§D§§D§",
+  "{CRYPT}$6$§S§$§D§§D§",
+  "SCRAM-SHA-256$4096:§S§==$§D§=:§D§=",
+  "rolpassword | md5§H§",
+  "Administrator:500:aad3b435b51404eeaad3b435b51404ee:§H§:::",
+  "bob:1001:NO PASSWORD*********************:§H§:::",
+  "NTLM: §H§",
+  "grub.pbkdf2.sha512.10000.§U§§U§.§U§§U§",
+  "enable secret 5 $1$abcd$§S§",
+  "username admin password 7 08§N§",
+  "wp_users: $P$B§S§abcdefgh",
+  "sha1$§S§$§H§abcdef01",
+  "mysql.user: *§U§ABCDEF01",
+  "$krb5tgs$23$*svc$CORP$x*$§H§$§H§§H§",
+  "$7$C6..../....§S§$§D§",
+] as const;
+
+/** Tokens of issuers by prefix, with a random rest of so many signs: a letters and digits, h hex, u url-safe, A capitals. */
+const issued: readonly (readonly [prefix: string, alphabet: "a" | "h" | "u" | "A", length: number])[] = [
+  ["pcsk_|", "u", 60],
+  ["ap|ify_api_", "a", 36],
+  ["AK|Cp", "a", 69],
+  ["BB|DC-", "a", 44],
+  ["bk|ua_", "h", 40],
+  ["CC|IPAT_", "u", 40],
+  ["CLO|JARS_", "h", 60],
+  ["cio|", "a", 32],
+  ["duf|fel_live_", "u", 43],
+  ["dt0|c01.", "A", 24],
+  ["EZ|AK", "a", 54],
+  ["FLW|SECK-", "h", 32],
+  ["HRKU|-", "u", 50],
+  ["ico|-", "a", 32],
+  ["LT|AI", "a", 20],
+  ["mls|n.", "h", 64],
+  ["na|pi_", "a", 60],
+  ["pn|u_", "a", 36],
+  ["po|lar_oat_", "a", 43],
+  ["rd|me_", "h", 70],
+  ["sha|256~", "u", 43],
+  ["sh|ippo_live_", "h", 40],
+  ["sn|trys_", "a", 60],
+  ["sq|p_", "h", 40],
+  ["tf|p_", "u", 44],
+  ["ts|key-auth-", "a", 33],
+  ["AT|TA", "h", 72],
+  ["wa|ka_", "h", 8],
+  ["zp|ka_", "h", 32],
+  ["t1|.9euelZqLk5", "u", 20],
+  ["AQ|VN", "u", 36],
+  ["gl|cbt-64_", "u", 20],
+  ["gl|rt-t1_", "u", 20],
+  ["gh|r_", "a", 36],
+  ["hv|b.", "u", 90],
+  ["do|r_v1_", "h", 64],
+  ["rk|_live_", "a", 24],
+  ["sk-ad|min-", "u", 60],
+  ["ss|or_prod_", "a", 32],
+  ["acme_|live_", "a", 32],
+  ["acme_|sk_", "a", 40],
 ];
 
 const keysOfJson: readonly Row[] = [
@@ -435,6 +508,71 @@ const shapes = (() => {
   };
 })();
 
+const { draw: drawn, lower: az, upper: AZ, digits: d } = makeDraws(77);
+const alphabets = { a: az + AZ + d, h: `${d}abcdef`, u: `${az}${AZ}${d}_-`, A: AZ + d };
+
+function fillHash(form: string): Planted {
+  const secrets: string[] = [];
+  const text = form.replace(/§([SDHUN])§/g, (_, letter: string) => {
+    const [alphabet, length] = {
+      S: [alphabets.a, 22],
+      D: [alphabets.a, 43],
+      H: [alphabets.h, 32],
+      U: [`${d}ABCDEF`, 32],
+      N: [d, 14],
+    }[letter] as [string, number];
+    secrets.push(drawn(alphabet, length));
+    return secrets.at(-1) ?? "";
+  });
+  return { kind: "hashes", secret: secrets.at(-1) ?? "", text };
+}
+
+function issueToken([prefix, alphabet, length]: (typeof issued)[number], at: number): Planted {
+  const rest = drawn(alphabets[alphabet], length - 2) + (alphabet === "h" ? "0a" : "7K");
+  const token =
+    prefix.replace("|", "") +
+    (prefix.startsWith("dt0")
+      ? `${drawn(alphabets.A, 24)}.${drawn(alphabets.A, 64)}`
+      : prefix.startsWith("wa")
+        ? `${drawn(alphabets.h, 8)}-${[4, 4, 4, 12].map((n) => drawn(alphabets.h, n)).join("-")}`
+        : prefix.startsWith("zp")
+          ? `${rest}_${drawn(alphabets.h, 8)}`
+          : prefix.startsWith("t1")
+            ? `${rest}.${drawn(alphabets.u, 86)}`
+            : rest);
+  return {
+    kind: "issued",
+    secret: token,
+    text:
+      [`curl -H "x: ${token}" https://api.local`, `sent ${token} along`, `{"v":"${token}"}`][at % 3] ?? "",
+  };
+}
+
+/** Secrets in encodings: of a whole settings file, of a header, of a pair. */
+function encodeAll(): Planted[] {
+  const file = () =>
+    `DB_HOST=db\nDB_PASSWORD=${drawn(alphabets.a, 14)}\nAPI_TOKEN=${drawn(alphabets.a, 30)}\n`;
+  const made: [string, (code: string) => string][] = [
+    [btoa(file()), (code) => `cat .env | base64 -w0\n${code}`],
+    [btoa(file()), (code) => `data:\n  .env: ${code}`],
+    [btoa(file()).replace(/=+$/, ""), (code) => `{"content":"${code}","encoding":"base64"}`],
+    [btoa(file() + file()).replace(/(.{64})/g, "$1\n"), (code) => `base64 .env\n${code}\n`],
+    [Buffer.from(file()).toString("hex"), (code) => `xxd -p .env | tr -d '\\n'\n${code}`],
+    [encodeURIComponent(file()), (code) => `https://x.local/set?env=${code}`],
+    [btoa(`bob:${drawn(alphabets.a, 12)}`), (code) => `echo ${code} | base64 -d`],
+    [btoa(JSON.stringify({ user: "bob", password: drawn(alphabets.a, 12) })), (code) => `session=${code}`],
+    [btoa(`postgres://app:${drawn(alphabets.a, 14)}@db/app`), (code) => `  DATABASE: ${code}`],
+    [btoa(["gh", "p_", drawn(alphabets.a, 36)].join("")), (code) => `token.b64: ${code}`],
+    [Buffer.from(["gh", "p_", drawn(alphabets.a, 36)].join("")).toString("hex"), (code) => `hex ${code}`],
+    [btoa(`[default]\naws_secret_access_key = ${drawn(alphabets.a, 40)}\n`), (code) => `creds=${code}`],
+  ];
+  return made.map(([code, text]) => ({
+    kind: "encoded",
+    secret: code.slice(0, 60).split("\n")[0] ?? "",
+    text: text(code),
+  }));
+}
+
 function plantAll(kind: string, rows: readonly Row[]): Planted[] {
   return rows.map(([shape, text]) => {
     const secret = shapes[shape]();
@@ -443,5 +581,7 @@ function plantAll(kind: string, rows: readonly Row[]): Planted[] {
 }
 
 export const classes: readonly Planted[] = Object.entries({
-  ...{ longOptions, shortOptions, positions, stdin, prose, tables, hashes, keysOfJson, colors, beside },
-}).flatMap(([kind, rows]) => plantAll(kind, rows));
+  ...{ longOptions, shortOptions, positions, stdin, prose, tables, keysOfJson, colors, beside },
+})
+  .flatMap(([kind, rows]) => plantAll(kind, rows))
+  .concat(hashForms.map(fillHash), issued.map(issueToken), encodeAll());
