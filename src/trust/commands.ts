@@ -300,7 +300,7 @@ function answeredPrompts(text: string): Span[] {
   const sends = [...text.matchAll(sent)].flatMap((match) => {
     const value = match[2] ?? "";
     const near =
-      text.slice(Math.max(0, match.index - 160), match.index) +
+      text.slice(Math.max(0, match.index - 160), match.index).replace(/^.*\0/s, "") +
       text.slice(match.index + match[0].length, match.index + match[0].length + 60).replace(/\n.*/s, "");
     if (!promptWord.test(near) || !isGiven(value) || /^[a-z]{1,5}$|^(?:sudo|ssh|exit)/.test(value)) return [];
     return [makeSpan(match.index + match[0].indexOf(value, 4), value, "password")];

@@ -55,7 +55,19 @@ const keyWords = [
   "토큰",
   "키",
 ];
-const shortWords = ["pw", "pwd", "pin", "psk", "creds?", "credentials?", "code", "login", "log in"];
+const codeWords =
+  "one-time|one time|2fa|mfa|otp|totp|verification|security|recovery|backup|access|sms|unlock";
+const shortWords = [
+  "pw",
+  "pwd",
+  "pin",
+  "psk",
+  "creds?",
+  "credentials?",
+  `(?:${codeWords}) code`,
+  "login",
+  "log in",
+];
 
 const anchor = new RegExp(
   `(?:${[...passwordWords, ...keyWords].join("|")}|\\b(?:${shortWords.join("|")})\\b)`,
@@ -120,10 +132,10 @@ function readWord(
   return { value, start: from + whole.length - raw.length };
 }
 
-const words = /^(?:code|log ?in|creds?|credentials?)$/;
+const words = /^(?:.* code|log ?in|creds?|credentials?)$/;
 
 function isSaid(value: string, word: string, isDirect: boolean): boolean {
-  if (/^(?:pin|code)$/.test(word) && /^\d{4,8}$/.test(value))
+  if (/^pin$|code$/.test(word) && word !== "passcode" && /^\d{4,8}$/.test(value))
     return isDirect && !/^(?:19|20)\d\d$/.test(value);
   if (words.test(word)) return false;
   if (keyWords.includes(word) || keyWords.some((key) => key.toLowerCase() === word))
@@ -221,7 +233,7 @@ function isSetting(text: string, start: number, before: string): boolean {
   if (/(?:login|auth|cred\w{0,8}|session|sid)=$/i.test(before)) return true;
   return (
     /[\n\0+\d→:|\t ]\s*[A-Z][A-Z0-9_]{1,40}=$/.test(before) &&
-    /\.env\b/.test(text.slice(Math.max(0, start - 800), start))
+    /\.env\b[^\0]*$/.test(text.slice(Math.max(0, start - 800), start))
   );
 }
 

@@ -131,7 +131,10 @@ function insertedSecrets(text: string, inserts: readonly Located[]): Span[] {
   return inserts.flatMap(({ end: from, words }) => {
     const names = (words[1] ?? "").split(",").map((name) => name.replace(/[^\w]/g, ""));
     const rows = [
-      ...text.slice(from, from + 8_000).matchAll(/\(((?:'(?:[^']|'')*'|[^'()])*)\)[\s,]*/g),
+      // A statement ends its rows; so does the next field.
+      ...(/^(?:'(?:[^']|'')*'|[^';\0])*/.exec(text.slice(from, from + 8_000))?.[0] ?? "").matchAll(
+        /\(((?:'(?:[^']|'')*'|[^'()])*)\)[\s,]*/g,
+      ),
     ].slice(0, maxRows);
     return rows.flatMap((row) => {
       const start = from + row.index + 1;
