@@ -4,7 +4,7 @@ import { isChosen, isMixed, maskStart } from "./assignments.ts";
 const mask = `${maskStart}secret]`;
 /** Secrets of one session that are looked for in all of it. */
 const mostKnown = 300;
-/** Half of the digest would do to find a secret again; so little of it tells nobody what the secret is. */
+/** Enough to find a secret again. Whoever can read the mark can test a guess with it: it is short, but no protection. */
 const markDigits = 6;
 
 /**
