@@ -92,6 +92,8 @@ export interface ReadingState {
   readonly marks?: readonly (readonly [string, string])[];
   /** How often the file was begun to be read from its beginning. */
   readonly begun?: number;
+  /** Marks of the secrets that the file has shown, by which they are known again; not the secrets. */
+  readonly secrets?: readonly string[];
 }
 
 export interface Reading {

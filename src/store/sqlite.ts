@@ -42,7 +42,13 @@ const checkedBytes = 64 << 20;
 /** Prepared statements that are kept. */
 const statementsKept = 200;
 
-const sharedPragmas = ["journal_mode = wal", "synchronous = normal", "wal_autocheckpoint = 2000"];
+// What is masked or purged must be gone from the file, not only from its tables.
+const sharedPragmas = [
+  "journal_mode = wal",
+  "synchronous = normal",
+  "wal_autocheckpoint = 2000",
+  "secure_delete = on",
+];
 const scratchPragmas = ["journal_mode = memory", "synchronous = off", "locking_mode = exclusive"];
 
 /** Opens Knack's database, and makes it if there is none. */

@@ -350,6 +350,28 @@ function createEvents(db: Kysely<Tables>, clock: Clock) {
         await db.executeQuery(CompiledQuery.raw(insertEvents(some.length), some.flat()));
       }
     },
+    /** Replaces values in the events of these sessions that are saved already. */
+    mask: async (
+      transcripts: readonly TranscriptId[],
+      values: readonly { readonly value: string; readonly mask: string }[],
+    ): Promise<void> => {
+      for (const transcript of values.length === 0 ? [] : transcripts) {
+        const base = await findBase(transcript);
+        for (const { value, mask } of values) {
+          const quoted = JSON.stringify(value).slice(1, -1);
+          const text = sql<string>`replace(text, ${value}, ${mask})`;
+          const query = db
+            .updateTable("event")
+            .set({ text, facts: sql<string>`replace(facts, ${quoted}, ${mask})` });
+          const holds = sql<boolean>`(instr(text, ${value}) > 0 or instr(facts, ${quoted}) > 0)`;
+          await query
+            .where("id", ">", base)
+            .where("id", "<", base + eventsPerSession)
+            .where(holds)
+            .execute();
+        }
+      }
+    },
     /** Forgets the events of files last cached before a time, and answers with how many; sessions and counts stay. */
     purge: async (before: number): Promise<number> => {
       const old = db.selectFrom("reading").select("path").where("cached_at", "<", before);

@@ -16,7 +16,14 @@ import {
   type TranscriptId,
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
-import { type Redactor, scrubEvents, scrubJson, shortScrubber } from "../trust/index.ts";
+import {
+  cleanEvents,
+  type Redactor,
+  SessionSecrets,
+  scrubJson,
+  scrubSessions,
+  shortScrubber,
+} from "../trust/index.ts";
 import type { FoundFile, Transcripts } from "./files.ts";
 import { isInPart, type SessionPart } from "./parts.ts";
 import type { Resume } from "./reader.ts";
@@ -84,6 +91,7 @@ interface PreparedPiece {
   readonly sessions: readonly Session[];
   readonly batches: readonly { readonly session: TranscriptId; readonly events: readonly Event[] }[];
   readonly reading: Reading;
+  readonly secrets: SessionSecrets;
 }
 
 class Ingest {
@@ -97,6 +105,8 @@ class Ingest {
   private loadedBytes = 0;
   /** Pieces being redacted while more is read. */
   private underWay: Promise<PreparedPiece[]> | null = null;
+  /** Secrets that each file has shown: a later piece may show what an earlier one holds, and the other way round. */
+  private readonly secrets = new Map<string, SessionSecrets>();
   /** The current file, when another process turns out to be ahead in it. */
   private overtaken: string | null = null;
 
@@ -163,12 +173,18 @@ class Ingest {
 
   /** Sends what is loaded to be scrubbed, and writes what was sent before. */
   private async send(): Promise<void> {
-    const prepared = prepare(this.deps, this.loaded);
+    const prepared = prepare(this.deps, this.loaded, (piece) => this.secretsOf(piece));
     [this.loaded, this.loadedBytes] = [[], 0];
     // Should it fail before it is waited for, the failure is not lost: waiting throws it.
     prepared.catch(() => undefined);
     await this.settle();
     this.underWay = prepared;
+  }
+
+  private secretsOf({ file: { path }, after, fresh }: LoadedPiece): SessionSecrets {
+    const known = this.secrets.get(path) ?? new SessionSecrets(path, fresh ? [] : after?.state.secrets);
+    this.secrets.set(path, known);
+    return known;
   }
 
   /** Writes what was scrubbed. A file that another process was quicker with waits for another turn. */
@@ -186,7 +202,8 @@ class Ingest {
     }
   }
 
-  private finish({ size }: FoundFile): void {
+  private finish({ path, size }: FoundFile): void {
+    this.secrets.delete(path);
     this.filesDone++;
     this.bytesDone += size;
     this.report(0);
@@ -227,16 +244,21 @@ async function prepareResume({ store, transcripts }: IngestDeps, known: Reading)
 }
 
 /** Takes the secrets out of what is loaded and makes rows of it. */
-async function prepare({ redactor }: IngestDeps, all: readonly LoadedPiece[]): Promise<PreparedPiece[]> {
-  const events = await scrubEvents(
-    redactor,
-    all.flatMap(({ piece }) => piece.threads.flatMap((session) => session.events)),
-    eventChars,
-  );
+async function prepare(
+  { redactor }: IngestDeps,
+  all: readonly LoadedPiece[],
+  secretsOf: (piece: LoadedPiece) => SessionSecrets,
+): Promise<PreparedPiece[]> {
+  const groups = all.map((loaded) => ({
+    events: loaded.piece.threads.flatMap((session) => session.events),
+    secrets: secretsOf(loaded),
+  }));
+  const scrubbed = await scrubSessions(redactor, groups, eventChars);
   const prepared: PreparedPiece[] = [];
   const short = shortScrubber();
-  for (const loaded of all) {
+  for (const [at, loaded] of all.entries()) {
     const { threads } = loaded.piece;
+    const [events = [], secrets = secretsOf(loaded)] = [scrubbed[at], groups[at]?.secrets];
     const { state } = loaded.reading;
     const sessions = threads.map((session) => makeSession(loaded, session, short));
     const batches = sessions.map(({ id }, at) => ({
@@ -248,7 +270,7 @@ async function prepare({ redactor }: IngestDeps, all: readonly LoadedPiece[]): P
       threads: state.threads.map(([name, one]) => [name, cleanState(one, short)] as const),
       rest: await scrubJson(redactor, state.rest, eventChars),
     };
-    prepared.push({ loaded, sessions, batches, reading: { ...loaded.reading, state: clean } });
+    prepared.push({ loaded, sessions, batches, reading: { ...loaded.reading, state: clean }, secrets });
   }
   return prepared;
 }
@@ -325,9 +347,19 @@ async function write(store: Store, prepared: readonly PreparedPiece[]): Promise<
     );
     for (const { loaded } of mine)
       if (loaded.fresh && loaded.after) await startAgain(tx, loaded, loaded.after);
-    await tx.readings.save(mine.map(({ reading }) => reading));
+    await tx.readings.save(mine.map(markSecrets));
     await tx.sessions.save(mine.flatMap(({ sessions }) => sessions));
-    await tx.events.save(mine.flatMap(({ batches }) => batches));
+    for (const { sessions, secrets } of mine)
+      await tx.events.mask(
+        sessions.map(({ id }) => id),
+        secrets.takeFresh(),
+      );
+    await tx.events.save(
+      mine.flatMap(({ batches, secrets }) =>
+        // An earlier piece may have shown a secret since this one was redacted.
+        batches.map(({ session, events }) => ({ session, events: cleanEvents(events, secrets) })),
+      ),
+    );
     const ended = mine.flatMap(({ loaded }) => (loaded.piece.last ? loaded.file.path : []));
     // The folder of a session that has only begun is not known yet: the ledger's stays.
     const begun = (await tx.sessions.list(ended)).filter(
@@ -336,6 +368,11 @@ async function write(store: Store, prepared: readonly PreparedPiece[]): Promise<
     await recordEntries(tx, begun.map(makeFoundEntry));
     return new Set(mine.map(({ loaded }) => loaded));
   });
+}
+
+/** The reading with the marks of the file's secrets, so that a later part is compared with them. */
+function markSecrets({ reading, secrets }: PreparedPiece): Reading {
+  return secrets.isEmpty ? reading : { ...reading, state: { ...reading.state, secrets: secrets.marks } };
 }
 
 /** Whether a file was read as far as then, and no farther; a purge in between counts as a change too. */

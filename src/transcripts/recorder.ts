@@ -10,8 +10,7 @@ import {
   type JsonObject,
   limitDepth,
 } from "../base/index.ts";
-import { shorten } from "../records/index.ts";
-import { dropPrivate, redactNamed } from "../trust/index.ts";
+import { dropPrivate, redactJson } from "../trust/index.ts";
 import { type LineReader, LineReading, parseTime, readCall } from "./reader.ts";
 import { claudeCalls } from "./readers/claude-code.ts";
 
@@ -125,9 +124,7 @@ function toJson(value: unknown): Json {
 
 /** Redacted before it is written: the file is kept before anything else looks at it. */
 function toLine(record: JsonObject): string {
-  const clean = (name: string, value: unknown) =>
-    typeof value === "string" ? shorten(redactNamed(name, value), recordedChars) : value;
-  return `${JSON.stringify(limitDepth(record), clean)}\n`;
+  return `${JSON.stringify(redactJson(limitDepth(record), recordedChars))}\n`;
 }
 
 /** Reads what recorders wrote: sessions of any agent, of your own too. */

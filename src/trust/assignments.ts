@@ -24,7 +24,7 @@ const joints = [
   String.raw`\((?=${quote})`,
   String.raw`(?:<\/\w{1,20}>\s{0,20}<\w{1,20})?>`,
   String.raw`[ \t]{0,20}[|│][ \t]{1,20}`,
-  String.raw`[ \t]{1,4}(?:(?:is|was|to|ist|es|est)[ \t:]{1,3}|(?:--body|--value)[ =])?`,
+  String.raw`[ \t]{1,24}(?:(?:is|was|to|ist|es|est)[ \t:]{1,3}|(?:--body|--value)[ =])?`,
   "是 ?",
 ];
 const foreignWords = ["密码", "密碼", "パスワード", "пароль", "Пароль", "비밀번호"];
@@ -35,7 +35,7 @@ const rarelyNamed = buildNamedPattern(["mnemonic", "IDENTIFIED BY", ...foreignWo
 
 function buildNamedPattern(words: string): RegExp {
   const name = `(${words})([\\w-]{0,40})(?![\\w-])(?:${color})?(${quote}?[\\])]?)`;
-  return new RegExp(`${name}(${joints.join("|")})(?:${color}){0,3}(\\[?[bBrRuU]?${quote})?`, "gi");
+  return new RegExp(`${name}(${joints.join("|")})(?:${color}){0,3}(\\[?[bBrRuUN]?${quote})?`, "gi");
 }
 
 export function assignments(text: string): Span[] {
@@ -158,7 +158,7 @@ const verbName =
 const nameSuffix =
   /(?:[_-]?(?:\d{1,2}|v\d|prod(?:uction)?|staging|stage|stg|dev(?:elopment)?|test(?:ing)?|live|local|qa|value|base64|b64|plain(?:text)?|raw|str|env|old|new|prev|current|main|secondary|backup|base|confirm(?:ation)?))+$/i;
 
-function gradeName(name: string, tail: string): Strength | undefined {
+export function gradeName(name: string, tail: string): Strength | undefined {
   const stem = name
     .replace(/^.*[.$]/, "")
     .replace(nameSuffix, "")
@@ -174,7 +174,7 @@ function classifyForm(text: string, assignment: Assignment): Form | undefined {
   const { name, nameStart, close, joint, opening, valueStart } = assignment;
   const isFlag = /^--?[A-Za-z]/.test(name);
   if (joint.endsWith(">")) return isTag(text, nameStart, close, joint) ? "quoted" : undefined;
-  if (joint.includes("(")) return joint.includes(",") ? "pair" : "apart";
+  if (joint.includes("(")) return joint.includes(",") ? "pair" : name === "PASSWORD" ? "quoted" : "apart";
   if (joint.includes(",") && !/value|content/i.test(joint))
     return close !== "" && opening !== "" ? "pair" : undefined;
   if (/^[ \t|│]+$/.test(joint)) {
@@ -182,13 +182,19 @@ function classifyForm(text: string, assignment: Assignment): Form | undefined {
     // In help texts prose follows the option: `--password to be used`.
     if (isFlag) return opening === "" ? "spaced" : "flag";
     if (/^PASSWORD$|^IDENTIFIED BY$/.test(name) && opening !== "") return "quoted";
-    return takesValue(text, nameStart, name) ? "assigned" : "apart";
+    if (takesValue(text, nameStart, name)) return "assigned";
+    return /[|│]| {2}|\t/.test(joint) && isRowStart(text, nameStart) ? "row" : "apart";
   }
   if (/(?:is|was|to|ist|es|est|是)[ \t:]*$/i.test(joint)) return "prose";
   const isEqual = /^(?:=|%3D|[?:]=)$/i.test(joint);
   if (isEqual && isFlag) return "flag";
   if (isEqual && close === "" && /^[A-Z][A-Z0-9_]*$/.test(name.replace(/^.*[.$]/, ""))) return "env";
   return opening !== "" ? "quoted" : isEqual ? "assigned" : "spaced";
+}
+
+/** Whether a name begins its line, or a cell that does. */
+function isRowStart(text: string, at: number): boolean {
+  return /(?:^|[\n\0])[ \t]*[|│]?[ \t]*(?:\w{1,20} )?$/.test(text.slice(Math.max(0, at - 40), at));
 }
 
 /** `<password>…`, `name="password">…` and `<key>password</key><string>…`, but not `(?<password>…`. */
@@ -215,7 +221,7 @@ const bareWord = /^[^\x00-\x20"'`\\<>\x7f\s]+/;
 function readValue(text: string, { nameStart, joint, opening, valueStart }: Assignment, form: Form): string {
   const rest = text.slice(valueStart, valueStart + maxQuoted);
   if (joint.endsWith(">")) return /^[^<>\s[\\]{4,}(?=<)/.exec(rest)?.[0] ?? "";
-  const mark = opening.replace(/^\[?[bBrRuU]?(?=[\\"'`&%])/, "");
+  const mark = opening.replace(/^\[?[bBrRuUN]?(?=[\\"'`&%])/, "");
   const quoted = mark === "" ? undefined : quotedValue(rest, mark);
   if (quoted === undefined) return bareValue(rest, form, startsLine(text, nameStart));
   // On a new line, the quoted text may be the next name.
@@ -269,6 +275,7 @@ function isSecretValue(value: string, name: string, strength: Strength, form: Fo
   if (form === "prose" && (/^pass$/i.test(name) || !(isMixed(value) || /[!@#$%^&*~+]\w/.test(value))))
     return false;
   if (form === "apart") return isApartSecret(value, strength);
+  if (form === "row") return isApartSecret(value, strength) || (strength === "password" && isChosen(value));
   if (strength === "weak") return isScrambled(value, form === "env" || form === "flag" ? 8 : 12);
   if (strength === "password") return isPassword(value, name, form);
   if (value.length < 6) return false;
@@ -310,7 +317,7 @@ function nameKind(word: string): string {
 type Strength = "password" | "secret" | "weak";
 
 /** How name and value are joined; decides how random the value must look. */
-type Form = "quoted" | "env" | "flag" | "assigned" | "spaced" | "pair" | "prose" | "apart";
+type Form = "quoted" | "env" | "flag" | "assigned" | "spaced" | "pair" | "prose" | "apart" | "row";
 
 const standIns = wordSet(`
   null nil none undefined nan true false yes no on off string str number int integer float bool boolean bytes text any
@@ -368,7 +375,7 @@ export function isExample(value: string): boolean {
 }
 
 /** Paths and URLs: they say where a secret is, not what it is. */
-function isLocation(value: string): boolean {
+export function isLocation(value: string): boolean {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return true;
   if (!/^(?:~|\.{0,2}|[A-Za-z]:)[\\/][\w.@ \\/-]*$/.test(value)) return false;
   return !(/^[A-Za-z0-9/+]{40}$/.test(value) && isScrambled(value.replaceAll("/", ""), 20));
@@ -393,7 +400,7 @@ const identifiers = [
 ];
 
 /** Whether a value consists of words and numbers rather than random characters. */
-function isWordy(value: string): boolean {
+export function isWordy(value: string): boolean {
   return wordy.test(value);
 }
 
@@ -403,7 +410,7 @@ const wordyPiece = `(?:${word}|\\d+|(?=[A-Za-z]{2})${word}\\d{1,2}|v\\d+|[A-Z]?[
 const wordy = new RegExp(`^(?:${wordyPiece})?(?:[^A-Za-z0-9]+${wordyPiece})*[^A-Za-z0-9]*$`);
 
 /** Whether at least half of a value is words: `ssh2_auth_file`. */
-function isMostlyWords(value: string): boolean {
+export function isMostlyWords(value: string): boolean {
   const pieces = value.split(/[^A-Za-z0-9]+/);
   const lengthOf = (some: string[]): number => some.reduce((sum, piece) => sum + piece.length, 0);
   return lengthOf(pieces.filter(isWordy)) * 2 >= lengthOf(pieces);
@@ -431,11 +438,11 @@ function hasStrayCapitals(value: string): boolean {
 }
 
 const algorithm =
-  /^(?:(?:hmac|aes|rsa|ecdsa|pbkdf|argon|oauth|oidc|saml|sha|md|base|utf|hs|rs|es|ps|ed|secp|x|p|v)[-_]?\d{1,5}(?:k1|r1|id|le|be)?(?:[-_]\w{2,6}){0,2}|s3|k8s|i18n|a11y)$/i;
+  /^(?:(?:hmac|aes|rsa|ecdsa|bcrypt|scrypt|pbkdf|argon|oauth|oidc|saml|sha|md|base|utf|hs|rs|es|ps|ed|secp|x|p|v)[-_]?\d{1,5}(?:k1|r1|id|le|be)?(?:[-_]\w{2,6}){0,2}|s3|k8s|i18n|a11y)$/i;
 const quantity = /^(?:0x[0-9a-f]{1,8}|[\d.]+(?:px|em|rem|ms|s|m|h|d|k|kb|mb|gb|%)?)$/i;
 
 /** Algorithms, formats and quantities, which often follow such names in code and prose. */
-function isTechnical(value: string): boolean {
+export function isTechnical(value: string): boolean {
   return algorithm.test(value) || quantity.test(value);
 }
 
@@ -459,8 +466,35 @@ function isPhrase(value: string, name: string, strength: Strength): boolean {
 }
 
 /** Signs common in passwords and rare in names. */
-function hasSign(value: string): boolean {
+export function hasSign(value: string): boolean {
   return /[!@#$%^&*]/.test(value);
+}
+
+/** Versions, dates, addresses, sizes, file names, references and code, none of which anybody chooses as a password. */
+const neverChosen = new RegExp(
+  [
+    String.raw`^[#@]?\w{1,3}$|^#\w{1,6}$|^@|^-|^[^A-Za-z]+$|^v?\d+(?:\.\w+)+|^\d{1,4}[-_+]?[A-Za-z]{1,12}$`,
+    String.raw`^\d[\d:.T/-]*[Z%]?$|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|^[\w-]+(?:\.[A-Za-z][\w-]*)+(?::\d+)?$`,
+    String.raw`^[\w.-]+:\d{1,5}(?::\d+)?$|^\w+(?:_\w+)+$|[(){}<>]|=>|->|::|\/\/|^[\w.@-]+(?:\/[\w.@-]+)+\/?$`,
+    String.raw`^&?\w+=|\.(?:js|ts|py|md|json|ya?ml|txt|go|rs|sh|html?|css|log|env|toml|c|h|java|rb)\b|^[A-Z]{1,6}-?\d{1,6}$`,
+  ].join("|"),
+);
+
+/** Whether a value may be a password that somebody chose, or one that was generated: not just words, nor a thing. */
+export function isChosen(value: string): boolean {
+  if (value.length < 6 || value.length > 200 || /\s/.test(value) || isPlaceholder(value)) return false;
+  if (/^[\w+/=-]{24,}$/.test(value) && isScrambled(value.replaceAll("/", ""), 24) && hasStrayCapitals(value))
+    return true;
+  if (neverChosen.test(value) || isLocation(value) || isTechnical(value)) return false;
+  return (
+    (/\d/.test(value) || /\w.*[!@#$%^&*]/.test(value) || hasStrayCapitals(value)) &&
+    !/^[A-Za-z]{1,4}\d?$/.test(value)
+  );
+}
+
+/** Whether a value that stands where only a password can stand is one, and not a variable or an option. */
+export function isGiven(value: string): boolean {
+  return value.length >= 4 && !/^[-<$]|\s/.test(value) && !isPlaceholder(value) && !isLocation(value);
 }
 
 /** A secret's position in a text, and its kind. */
@@ -487,9 +521,9 @@ export function mask(text: string, spans: readonly Span[]): string {
   return out + text.slice(done);
 }
 
-/** Whether the word at `at` is the kind inside a mask. */
+/** Whether the word at `at` is the kind inside a mask, or part of it. */
 export function isInMask(text: string, at: number): boolean {
-  return text.startsWith(maskStart, at - maskStart.length);
+  return /\[redacted:[\w-]*$/.test(text.slice(Math.max(0, at - 40), at));
 }
 
 /** Every known token has a run of word characters this long; ordinary words rarely do. */

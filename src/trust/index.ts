@@ -12,17 +12,21 @@ export {
   takeFitting,
   withoutHome,
 } from "./fence.ts";
+export { SessionSecrets } from "./known.ts";
 export { ownWords } from "./own-words.ts";
 export { dropPrivate } from "./private.ts";
 export { isFromOutside, isNativeTool, leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
 export { quoteError } from "./quote.ts";
-export { findSecrets, redact, redactNamed } from "./redact.ts";
+export { findSecrets, redact } from "./redact.ts";
 export {
+  cleanEvents,
   createRedactor,
   type Redactor,
+  redactJson,
   scrubAll,
   scrubEvents,
   scrubJson,
+  scrubSessions,
   shortScrubber,
 } from "./redactor.ts";
 export {

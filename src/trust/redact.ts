@@ -1,6 +1,7 @@
 import {
   assignments,
   type CharRun,
+  isChosen,
   isExample,
   isInMask,
   isMasked,
@@ -14,6 +15,12 @@ import {
   type Span,
   secretUnder,
 } from "./assignments.ts";
+import { commandSecrets, optionSecrets } from "./commands.ts";
+import { encodedSecrets } from "./encoded.ts";
+import { besideSecrets, proseSecrets } from "./prose.ts";
+import { tableSecrets } from "./tables.ts";
+import { findTellingParts, searchLast } from "./telling.ts";
+import { knownTokens, passwordHashes } from "./tokens.ts";
 
 /** No text is known to need more rounds; the limit guards against a pattern that never settles. */
 export const maxRounds = 4;
@@ -37,20 +44,61 @@ export function redactNamed(name: string, text: string): string {
 }
 
 /** Finds secrets with Knack's own patterns, sorted by start; spans may overlap. */
-export function findSecrets(text: string, runs: readonly CharRun[] = longRuns(text)): Span[] {
-  const spans = [
+export function findSecrets(text: string, runs?: readonly CharRun[]): Span[] {
+  const { plain, place } = flatten(text);
+  const found = findPlain(plain, place === undefined && runs ? runs : longRuns(plain));
+  const spans = place === undefined ? found : found.map((span) => place(span));
+  // The sort is stable: of two spans with one start, the more specific kind (found first) names the mask.
+  return spans.sort((a, b) => a.start - b.start);
+}
+
+function findPlain(text: string, runs: readonly CharRun[]): Span[] {
+  const parts = findTellingParts(text);
+  return [
     ...privateKeys(text),
     ...knownTokens(text, runs),
+    ...passwordHashes(text, runs),
     ...urlCredentials(text),
     ...urlSignatures(text),
     ...authorizations(text),
     ...cookies(text),
-    ...commandCredentials(text),
-    ...pipedPasswords(text),
+    ...optionSecrets(text),
+    ...commandSecrets(parts.text).map(parts.place),
     ...assignments(text),
+    ...tableSecrets(text, parts),
+    ...proseSecrets(parts.text).map(parts.place),
+    ...encodedSecrets(text, runs, holdsSecret),
+    ...besideSecrets(text, runs),
   ];
-  // The sort is stable: of two spans with one start, the more specific kind (found first) names the mask.
-  return spans.sort((a, b) => a.start - b.start);
+}
+
+/** Whether a decoded text holds a secret. */
+function holdsSecret(text: string): boolean {
+  return /^[\w.@-]{2,40}:[^\s:/]{6,80}$/.test(text.trim())
+    ? isChosen(text.trim().replace(/^.*?:/, ""))
+    : findSecrets(text).length > 0;
+}
+
+const continuation = /\\(\r?\n)/g;
+const colorCode = /(?:\x1b|\\{1,3}(?:u001b|x1b|033|e))\[[\d;]{0,12}[A-Za-z]/g;
+
+/** The text with continued lines joined and without colours, which may stand inside a secret; and the way back. */
+function flatten(text: string): { readonly plain: string; readonly place?: (span: Span) => Span } {
+  const joined =
+    text.includes("\\\n") || text.includes("\\\r\n")
+      ? text.replace(continuation, (gap) => " ".repeat(gap.length))
+      : text;
+  if (!joined.includes("\x1b[") && !/\\(?:u001b|x1b|033)\[/.test(joined)) return { plain: joined };
+  const cuts: { readonly at: number; readonly removed: number }[] = [];
+  let removed = 0;
+  const plain = joined.replace(colorCode, (code, at: number) => {
+    removed += code.length;
+    cuts.push({ at: at - removed + code.length, removed });
+    return "";
+  });
+  const shift = (at: number): number => at + (cuts[searchLast(cuts, at)]?.removed ?? 0);
+  // The end is that of the last character: colours after it are no part of the secret.
+  return { plain, place: ({ start, end, kind }) => ({ start: shift(start), end: shift(end - 1) + 1, kind }) };
 }
 
 const keyBoundary = /-----(BEGIN|END)[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
@@ -181,8 +229,8 @@ const sessionName =
 function cookies(text: string): Span[] {
   const spans: Span[] = [];
   let done = 0;
-  for (const { index } of text.matchAll(/cookie/gi)) {
-    const start = index + "cookie".length;
+  for (const { 0: word, index } of text.matchAll(/cookie|[ \t]-b(?=[ =]?["']?\w+=)/gi)) {
+    const start = index + word.length;
     const [whole = "", list = ""] =
       index < done || isInMask(text, index) ? [] : (cookieList.exec(text.slice(start, start + 8192)) ?? []);
     spans.push(...cookieValues(list, start + whole.length - list.length));
@@ -247,188 +295,5 @@ function urlSignatures(text: string): Span[] {
     const isParameter = /(?:[?&;]|%26|%3F)(?:X-\w{3,4}-)?$/i.test(before);
     if (!isParameter || isPlaceholder(value)) return [];
     return [makeSpan(match.index + whole.length - value.length, value, "signature")];
-  });
-}
-
-/** Token formats of issuers. Matched where a long run of word characters starts, so no left boundary is needed. */
-// biome-ignore format: a table reads better in rows
-const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
-  ["aws-key-id", "(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA)[A-Z0-9]{16}(?![A-Za-z0-9])"],
-  ["aws-bedrock-key", "ABSK[A-Za-z0-9+/]{60,}={0,2}"],
-  ["jwt", "ey[JI][\\w-]{8,}\\.(?:ey[JI])?[\\w-]{8,}(?:\\.[\\w-]+){0,3}"],
-  ["private-key", "LS0tLS1CRUdJTi(?:BSU0E|BQUklW|BFQyBQ|BPUEVO|BFTkNS|BEU0E|BQR1AgUFJJ)[A-Za-z0-9+/=]*"],
-  ["age-key", "AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{40,}"],
-  ["github-token", "(?:gh[pousr]_[A-Za-z0-9_]{30,}|github_pat_\\w{40,})"],
-  ["gitlab-token", "gl(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|agent|imt|oas|ffct)-[\\w.-]{20,}"],
-  ["model-key", "sk-(?:(?:ant|proj|svcacct|admin|or|lf|None)-[\\w-]{16,}|(?=[A-Za-z]*\\d)[A-Za-z0-9]{20,}(?![\\w-]*-[a-z]+-))"],
-  ["model-key", "(?:gsk_|xai-|pplx-|nvapi-|csk-|tvly-|jina_|fw_|sk_)(?=[A-Za-z]*\\d)[\\w-]{24,}"],
-  ["huggingface-token", "(?:hf|api_org)_[A-Za-z0-9]{30,}"],
-  ["replicate-token", "r8_[A-Za-z0-9]{30,}"],
-  ["stripe-key", "(?:[sr]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,})"],
-  ["slack-token", "(?:xox[a-z](?:\\.xox[a-z])?-[\\w-]{10,}|xapp-\\d-[\\w-]{10,})"],
-  ["google-key", "AIza[\\w-]{30,}"],
-  ["google-token", "(?:ya29\\.[\\w.-]{16,}|GOCSPX-[\\w-]{20,})"],
-  ["firebase-key", "(?:AAAA[\\w-]{7}:)?APA91[\\w-]{60,}"],
-  ["npm-token", "npm_[A-Za-z0-9]{30,}"],
-  ["pypi-token", "pypi-(?=[\\w-]*\\d)(?=[\\w-]*[A-Z])[\\w-]{30,}"],
-  ["rubygems-key", "rubygems_[0-9a-f]{40,}"],
-  ["sendgrid-key", "SG\\.[\\w-]{16,}\\.[\\w-]{16,}"],
-  ["twilio-key", "SK[0-9a-f]{32}(?![0-9A-Za-z])"],
-  ["mailgun-key", "key-[0-9a-f]{32}(?![0-9A-Za-z])"],
-  ["brevo-key", "x(?:keysib|smtpsib)-[0-9a-f]{32,}[\\w-]*"],
-  ["digitalocean-token", "do[por]_v1_[0-9a-f]{40,}"],
-  ["vault-token", "hv[sbr]\\.[\\w-]{20,}"],
-  ["doppler-token", "dp\\.(?:pt|st|ct|sa|scim|audit)\\.[\\w.-]{20,}"],
-  ["linear-key", "lin_(?:api|oauth)_[A-Za-z0-9]{20,}"],
-  ["notion-token", "(?:secret_(?=[A-Za-z]*\\d)[A-Za-z0-9]{36,}|ntn_[A-Za-z0-9]{30,})"],
-  ["supabase-key", "(?:sbp_[0-9a-f]{30,}|sb_secret_[\\w-]{16,})"],
-  ["shopify-token", "shp(?:at|ca|pa|ss)_[A-Za-z0-9]{24,}"],
-  ["square-token", "sq0(?:atp|csp)-[\\w-]{20,}"],
-  ["facebook-token", "(?<![+/])EAA[A-Za-z0-9]{60,}(?![+/])"],
-  ["grafana-token", "(?:glsa_\\w{30,}|glc_[A-Za-z0-9+/]{30,}={0,2})"],
-  ["sentry-token", "sntry[su]_[\\w+/=]{30,}"],
-  ["postman-key", "PMAK-[0-9a-f]{20,}-[0-9a-f]{20,}"],
-  ["newrelic-key", "NR(?:AK|II|JS)-[A-Za-z0-9_-]{20,}"],
-  ["pulumi-token", "pul-[0-9a-f]{40}"],
-  ["planetscale-token", "pscale_(?:tkn|pw|oauth)_[\\w.-]{20,}"],
-  ["fly-token", "(?:fo1_|fm[12][a-z]?_)[\\w+/=-]{30,}"],
-  ["netlify-token", "nfp_[A-Za-z0-9]{30,}"],
-  ["render-key", "rnd_[A-Za-z0-9]{20,}"],
-  ["tailscale-key", "tskey-[a-z]+-[\\w-]{16,}"],
-  ["airtable-token", "pat[A-Za-z0-9]{14}\\.[0-9a-f]{40,}"],
-  ["atlassian-token", "(?:AT[AC]TT3[\\w=-]{40,}|ATBB[A-Za-z0-9]{20,})"],
-  ["docker-token", "dckr_(?:pat|oat)_[\\w-]{20,}"],
-  ["databricks-token", "dapi[0-9a-f]{32}"],
-  ["figma-token", "fig[dour]_[\\w-]{30,}"],
-  ["vercel-token", "vc[pciark]_[A-Za-z0-9]{20,}"],
-  ["resend-key", "re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{16,}"],
-  ["firecrawl-key", "fc-[0-9a-f]{32}"],
-  ["langsmith-key", "lsv2_(?:pt|sk)_[0-9a-f]{30,}\\w*"],
-  ["contentful-token", "CFPAT-[\\w-]{30,}"],
-  ["1password-token", "ops_eyJ[\\w+/=-]{40,}"],
-  ["posthog-key", "phx_[A-Za-z0-9]{30,}"],
-  ["sourcegraph-token", "sg[ap]_(?:[0-9a-f]{16}_)?[0-9a-f]{40}"],
-  ["nuget-key", "oy2[a-z0-9]{43}"],
-  ["discord-token", "[MNO][\\w-]{22,27}\\.[\\w-]{5,7}\\.[\\w-]{27,}"],
-];
-
-const knownToken = tokenPatterns.map(([, pattern]) => `(${pattern})`).join("|");
-
-export function knownTokens(text: string, runs: readonly CharRun[]): Span[] {
-  const pattern = new RegExp(knownToken, "y");
-  return runs.flatMap(({ start, end }) => {
-    const token = matchRun(text, start, pattern) ?? colonToken(text, start, end);
-    const beside = text[start] === "A" ? companion(text, start, end) : undefined;
-    return [token ?? [], beside ?? []].flat();
-  });
-}
-
-/** A token may start before its long run (`SG.…`) or after an escape inside it (`\nghp_…`, `%3Dghp_…`). */
-function matchRun(text: string, start: number, pattern: RegExp): Span | undefined {
-  const tryAt = (at: number) => matchToken(text, at, pattern);
-  switch (text[start - 1]) {
-    case "\\":
-      return tryAt(start) ?? tryAt(start + 1) ?? tryAt(start + 5);
-    case "%":
-      return tryAt(start + 2);
-    case ".": {
-      const head = /(?<![\w.])[\w.]{1,30}$/.exec(text.slice(Math.max(0, start - 31), start))?.[0] ?? "";
-      return tryAt(start - head.length) ?? tryAt(start);
-    }
-    default:
-      // Ids and hashes often start with a digit, tokens never.
-      return text.charCodeAt(start) < 0x41 ? undefined : tryAt(start);
-  }
-}
-
-function matchToken(text: string, start: number, pattern: RegExp): Span | undefined {
-  pattern.lastIndex = start;
-  const match = pattern.exec(text);
-  if (match === null || isMasked(match[0])) return undefined;
-  const kind = tokenPatterns[match.findIndex((group, i) => i > 0 && group !== undefined) - 1]?.[0] ?? "token";
-  // AKIA…EXAMPLE looks like a real id, so it is masked too.
-  if (kind !== "aws-key-id" && isExample(match[0])) return undefined;
-  return { start, end: start + match[0].length, kind };
-}
-
-/** Tokens of two parts around a colon or slash, of which the second is the long one. */
-function colonToken(text: string, start: number, end: number): Span | undefined {
-  const length = end - start;
-  if (length === 35 && /(?<!\d)\d{8,10}:$/.test(text.slice(Math.max(0, start - 12), start)))
-    return { start, end, kind: "telegram-token" };
-  const isGoogle = length >= 40 && start >= 3 && text.startsWith("1//", start - 3);
-  return isGoogle ? { start: start - 3, end, kind: "google-token" } : undefined;
-}
-
-/** The secret that follows an id: `AKIA…,<secret>`. */
-function companion(text: string, start: number, end: number): Span | undefined {
-  const id = text.slice(start, Math.min(end, start + 40));
-  const format = companions.find(([idFormat]) => idFormat.test(id))?.[1];
-  const [whole = "", secret] = format?.exec(text.slice(end, end + 64)) ?? [];
-  return secret ? makeSpan(end + whole.length - secret.length, secret, "secret") : undefined;
-}
-
-const companions: readonly (readonly [id: RegExp, secret: RegExp])[] = [
-  [/^A[KS]IA[A-Z0-9]{16}$/, /^[^A-Za-z0-9/+]{1,6}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/],
-  [/^AC[0-9a-f]{32}$/, /^[^A-Za-z0-9]{1,6}([0-9a-f]{32})(?![0-9a-z])/],
-];
-
-const shortOption =
-  /[\s"']-([pPaubw]|passin|passout|-user|-proxy-user)((?:["',= ]){0,4})(?:\\{0,7}["'](?=[^"']))?([^\s"'`\\|;<>]{2,512})/g;
-const command = /(?:^|[\s"'`;|&(/])([a-z][\w-]*)(?=[\s"'])(?=[^\n;|&]*$)/g;
-const userCommand = /(?:^|[\s"'`;|&(/])(?:curl|wget|http|https|xh|ab|siege)(?:\s[^\n]*)?$/;
-
-/** Commands that take a password by a short option. */
-const passwordOptions: Readonly<Record<string, RegExp>> = {
-  p: /^(?:sshpass|mongo\w*|smbclient|twine|ftp|7z|mysql\w*|mariadb\w*)$/,
-  P: /^(?:un)?zip$|^sqlcmd$/,
-  a: /^redis-cli$/,
-  w: /^ldap\w+$/,
-  passin: /^openssl$/,
-  passout: /^openssl$/,
-};
-
-/** Options that are passwords for some commands only: `mysql -pSecret`, `curl -u user:secret`. */
-function commandCredentials(text: string): Span[] {
-  return [...text.matchAll(shortOption)].flatMap((match) => {
-    const [whole, option = "", gap = "", value = ""] = match;
-    const line = text.slice(Math.max(0, match.index - 200), match.index).replace(/\\+[nr]/g, "\n");
-    const end = match.index + whole.length;
-    const isRequest = userCommand.test(line);
-    if (option === "b") return isRequest ? cookieValues(value, end - value.length) : [];
-    const secret = isRequest ? userPassword(option, value) : optionPassword(option, gap, value, line);
-    return secret === "" || isPlaceholder(secret) ? [] : [makeSpan(end - secret.length, secret, "password")];
-  });
-}
-
-function userPassword(option: string, value: string): string {
-  return /^(?:[ua]|-user|-proxy-user)$/.test(option) ? (/^[^:]{0,128}:(.{2,})$/.exec(value)?.[1] ?? "") : "";
-}
-
-function optionPassword(option: string, gap: string, value: string, line: string): string {
-  const isPort = /^\d{1,5}(?::\d{1,5})?$/.test(value);
-  if (isPort || value.startsWith("-")) return "";
-  if (option === "p" && /\blogin\b[^\n;|&]*$/.test(line)) return value;
-  const name = [...`${line} `.matchAll(command)]
-    .map(([, name = ""]) => name)
-    .find((name) => passwordOptions[option]?.test(name));
-  if (name === undefined) return "";
-  if (name === "openssl") return /^pass:(.+)$/.exec(value)?.[1] ?? "";
-  // `mysql -p name` prompts for the password; only `-pvalue` contains it.
-  return /^(?:mysql|mariadb)/.test(name) && gap !== "" ? "" : value;
-}
-
-const echo =
-  /\becho\s{1,4}(?:-[ne]{1,2}\s{1,4})?(?:\\{0,7}["'])?([^\s"'\\|]{3,512})(?:\\{0,7}["'])?\s{0,4}\|\s{0,4}([^\n|;]{0,160})/g;
-const readsPassword =
-  /^(?:sudo\s+-\w*S|(?:sudo\s+)?chpasswd|kinit|passwd\s)|--password-stdin|--with-token|\bsecrets? (?:put|set)/;
-
-/** `echo secret | sudo -S …`, `echo token | docker login --password-stdin` */
-function pipedPasswords(text: string): Span[] {
-  // `includes` is many times faster than a pattern.
-  return [...(text.includes("echo") ? text.matchAll(echo) : [])].flatMap((match) => {
-    const [whole, value = "", reader = ""] = match;
-    if (!readsPassword.test(reader) || isPlaceholder(value)) return [];
-    return [makeSpan(match.index + whole.indexOf(value, 4), value, "password")];
   });
 }

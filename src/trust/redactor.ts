@@ -9,7 +9,9 @@ import {
   type Span,
   secretUnder,
 } from "./assignments.ts";
-import { findSecrets, maxRounds, redact } from "./redact.ts";
+import { recoverSecrets, SessionSecrets } from "./known.ts";
+import { findSecrets, maxRounds, redact, redactNamed } from "./redact.ts";
+import { isSecretKey } from "./tables.ts";
 
 /** A text to redact, and the name of its field (`password`, `Authorization`), which often decides. */
 export interface TextField {
@@ -95,14 +97,15 @@ interface FieldSpan {
 
 function joinFields(fields: readonly TextField[]): { text: string; places: FieldSpan[] } {
   const places: FieldSpan[] = [];
-  let joined = "";
+  const joined: string[] = [];
+  let from = 0;
   for (const { label, text } of fields) {
-    const from = joined.length;
     const start = from + (label === "" ? 0 : label.length + 2);
     places.push({ from, start, end: start + text.length });
-    joined += (label === "" ? text : `${label}: ${text}`) + separator;
+    joined.push(label === "" ? text : `${label}: ${text}`, separator);
+    from = start + text.length + separator.length;
   }
-  return { text: joined, places };
+  return { text: joined.join(""), places };
 }
 
 /** Splits spans by the field they start in, relative to its start and cut at its end. */
@@ -223,52 +226,67 @@ function extractSecret({ message, range }: SecretReport, content: string, ruleId
 /** Longer than any secret: a private key of 4,096 bits has 3,300 characters. */
 const longestSecret = 4_096;
 
-/**
- * Redacts events and cuts their texts to `max` characters. Redacts first and cuts after, so that a secret at the cut
- * is still whole when it is searched for.
- */
+/** Events of one session, and the secrets that it has shown so far. */
+export interface SessionEvents {
+  readonly events: readonly Event[];
+  readonly secrets: SessionSecrets;
+}
+
+/** Redacts the events of one session and cuts their texts to `max` characters. */
 export async function scrubEvents(
   redactor: Redactor,
   events: readonly Event[],
   max: number,
 ): Promise<Event[]> {
-  const short = shortScrubber();
+  return (await scrubSessions(redactor, [{ events, secrets: new SessionSecrets("") }], max))[0] ?? [];
+}
+
+/**
+ * Redacts events and cuts their texts to `max` characters. Redacts first and cuts after, so that a secret at the cut
+ * is still whole when it is searched for. A secret found anywhere in a session is masked in all of its events.
+ */
+export async function scrubSessions(
+  redactor: Redactor,
+  sessions: readonly SessionEvents[],
+  max: number,
+): Promise<Event[][]> {
   const queue = createQueue();
-  const later = events.map(({ text, command, input }) => ({
-    text: queue.add("", text, max),
-    command: command === null ? () => null : queue.add("", command, max),
-    input: input ? queue.addJson(input, roomForEach(input, max)) : () => input,
-  }));
+  const later = sessions.map(({ events, secrets }) => {
+    queue.begin(secrets);
+    return events.map(({ text, command, input }) => ({
+      text: queue.add("", text, max),
+      command: command === null ? () => null : queue.add("", command, max),
+      input: input ? queue.addJson(input, roomForEach(input, max)) : () => input,
+    }));
+  });
   await queue.run(redactor);
-  return later.map(({ text, command, input }, at) => {
-    const event = events[at] as Event;
-    const clean: Event = {
-      ...event,
-      ...{ cwd: short(event.cwd), tool: short(event.tool), callId: short(event.callId) },
-      files: event.files.map(short),
-      ...(event.skill === undefined ? {} : { skill: short(event.skill) }),
-      ...{ text: text(), command: command(), input: input() as JsonObject | null },
-    };
-    return clean.command?.includes(maskStart) ? maskCommandSecrets(clean, event.command ?? "") : clean;
+  const short = shortScrubber();
+  return sessions.map(({ events, secrets }, at) => {
+    const clean = <T extends string | null>(text: T): T => secrets.cleanText(short(text) ?? "") as T;
+    const name = <T extends string | null>(text: T): T => (text === null ? text : clean(text));
+    return (later[at] ?? []).map(({ text, command, input }, n) => {
+      const event = events[n] as Event;
+      return {
+        ...event,
+        ...{ cwd: name(event.cwd), tool: name(event.tool), callId: name(event.callId) },
+        files: event.files.map(name),
+        ...(event.skill === undefined ? {} : { skill: name(event.skill) }),
+        ...{ text: text(), command: command(), input: input() as JsonObject | null },
+      };
+    });
   });
 }
 
-/** Masks the command's secrets in the call's input and output too: programs print their options. */
-function maskCommandSecrets(event: Event, command: string): Event {
-  const secrets = findSecrets(command).flatMap((span) => {
-    const value = command.slice(span.start, span.end);
-    // Short or plain words may mean anything; only values that look generated are replaced elsewhere.
-    const isGenerated = /^\S{8,200}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value);
-    return isGenerated ? [{ value, masked: mask(value, [{ ...span, start: 0, end: value.length }]) }] : [];
-  });
-  const without = (text: string) =>
-    secrets.reduce((rest, { value, masked }) => rest.replaceAll(value, () => masked), text);
-  return {
+/** Masks what a session has shown to be secret in events that were redacted before it did. */
+export function cleanEvents(events: readonly Event[], secrets: SessionSecrets): readonly Event[] {
+  if (secrets.isEmpty) return events;
+  const clean = (text: string) => secrets.cleanText(text);
+  return events.map((event) => ({
     ...event,
-    text: without(event.text),
-    command: event.command === null ? null : without(event.command),
-    input: event.input === null ? null : (mapTexts(event.input, "", without) as JsonObject),
-  };
+    text: clean(event.text),
+    command: event.command === null ? null : clean(event.command),
+    input: event.input === null ? null : (mapTexts(event.input, "", clean, clean) as JsonObject),
+  }));
 }
 
 /** Rebuilds a JSON value with each text changed; `label` is the key that the text is stored under. */
@@ -276,14 +294,30 @@ function mapTexts(
   value: Json | undefined,
   label: string,
   change: (text: string, label: string) => string,
-  changeKey = (key: string) => key,
+  changeKey = (key: string, _parent: string) => key,
 ): Json | undefined {
   if (typeof value === "string") return change(value, label);
   if (Array.isArray(value)) return value.map((one) => mapTexts(one, label, change, changeKey) ?? null);
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [changeKey(key), mapTexts(one, key, change, changeKey)]),
+    Object.entries(value).map(([key, one]) => [changeKey(key, label), mapTexts(one, key, change, changeKey)]),
   );
+}
+
+function learnFrom(secrets: SessionSecrets, text: string, clean: string): void {
+  if (text !== clean) secrets.learn(recoverSecrets(text, clean));
+}
+
+/** A key can hold a secret too: it may be a whole URL, or the token that its parent maps to a user. */
+function cleanKey(key: string, parent: string): string {
+  if (isSecretKey(parent, key)) return `${maskStart}key]`;
+  return key.length < 8 ? key : redact(key);
+}
+
+/** Redacts every text and key of a JSON value with Knack's own patterns, without what is private, and cuts each to `max` characters. */
+export function redactJson(value: Json, max: number): Json {
+  const clean = (text: string, label: string) => shorten(redactNamed(label, dropPrivate(text)), max);
+  return mapTexts(value, "", clean, cleanKey) ?? null;
 }
 
 /** Agents' ids, and texts with neither a long run of word characters nor a sign that precedes a value. */
@@ -334,7 +368,11 @@ function roomForEach(input: JsonObject, max: number): number {
 /** Collects texts so that one call redacts them all; what `add` returns reads the clean text after `run`. */
 function createQueue() {
   const fields: TextField[] = [];
-  let clean: readonly string[] = [];
+  const groups: { readonly from: number; readonly secrets: SessionSecrets }[] = [];
+  let clean: string[] = [];
+  const begin = (secrets: SessionSecrets): void => {
+    groups.push({ from: fields.length, secrets });
+  };
   const add = (label: string, text: string, max: number): (() => string) => {
     if (text === "") return () => "";
     const at = fields.length;
@@ -355,11 +393,20 @@ function createQueue() {
     });
     // Both walks visit the texts in the same order. A key can hold a secret too: it may be a whole URL.
     const next = texts.values();
-    const cleanKey = (key: string) => (key.length < 16 ? key : redact(key));
-    return () => mapTexts(value, "", () => next.next().value?.() ?? "", cleanKey) as Json;
+    const secrets = groups.at(-1)?.secrets;
+    const clean = (key: string, parent: string) => {
+      const known = cleanKey(key, parent);
+      return secrets ? secrets.cleanText(known) : known;
+    };
+    return () => mapTexts(value, "", () => next.next().value?.() ?? "", clean) as Json;
   };
   const run = async (redactor: Redactor): Promise<void> => {
     clean = await redactor.scrub(fields);
+    groups.forEach(({ from, secrets }, g) => {
+      const to = groups[g + 1]?.from ?? fields.length;
+      for (let i = from; i < to; i++) learnFrom(secrets, fields[i]?.text ?? "", clean[i] ?? "");
+      if (!secrets.isEmpty) for (let i = from; i < to; i++) clean[i] = secrets.cleanText(clean[i] ?? "");
+    });
   };
-  return { add, addJson, run };
+  return { begin, add, addJson, run };
 }

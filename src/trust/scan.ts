@@ -13,8 +13,9 @@ import type { Concern, ConcernCode, ScanMatch } from "./concern.ts";
 import { listDangers } from "./danger.ts";
 import { joinPieces, readPlainly, toLatin } from "./disguise.ts";
 import { decodeHidden } from "./encodings.ts";
-import { findSecrets, knownTokens } from "./redact.ts";
+import { findSecrets } from "./redact.ts";
 import { findSpeech } from "./speech.ts";
+import { knownTokens } from "./tokens.ts";
 
 /** Scans a new version of a text; `isOld` marks concerns whose whole lines were in the version before. */
 export function scanSince(

@@ -4,16 +4,20 @@ import { mask, secretUnder } from "../../src/trust/assignments.ts";
 import { findSecrets, redact } from "../../src/trust/redact.ts";
 import { createRedactor, type TextField } from "../../src/trust/redactor.ts";
 import { runs } from "../helpers/runs.ts";
-import { lookalikes } from "./lookalikes.ts";
-import { type Planted, secrets } from "./secrets.ts";
+import { innocents } from "./lookalike-classes.ts";
+import { lookalikes as older } from "./lookalikes.ts";
+import { classes } from "./secret-classes.ts";
+import { secrets as former, type Planted } from "./secrets.ts";
 
+const secrets = [...former, ...classes];
+const lookalikes = [...older, ...innocents];
 const redactor = createRedactor();
 const asField = (text: string): TextField => ({ label: "", text });
 const scrub = async (...texts: string[]) => redactor.scrub(texts.map(asField));
 const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(1)} %`;
 
 describe("redaction of planted secrets and look-alikes", () => {
-  test("takes out at least 97 of 100 secrets and touches at most 2 of 100 look-alikes", async () => {
+  test("takes out at least 97 of 100 secrets and touches at most 1 of 200 look-alikes", async () => {
     const scrubbed = await scrub(...secrets.map(({ text }) => text));
     const left = secrets.filter(({ secret }, i) => scrubbed[i]?.includes(secret));
     const leftByOwn = secrets.filter(({ text, secret }) => redact(text).includes(secret));
@@ -30,11 +34,11 @@ describe("redaction of planted secrets and look-alikes", () => {
         `own patterns alone ${touchedByOwn.length}`,
     );
 
-    expect(secrets.length).toBeGreaterThanOrEqual(80);
+    expect(secrets.length).toBeGreaterThanOrEqual(700);
     expect(kinds).toBeGreaterThanOrEqual(30);
-    expect(lookalikes.length).toBeGreaterThanOrEqual(80);
+    expect(lookalikes.length).toBeGreaterThanOrEqual(500);
     expect(left.length / secrets.length, left.map(({ text }) => text).join("\n")).toBeLessThanOrEqual(0.03);
-    expect(touched.length / lookalikes.length, touched.join("\n")).toBeLessThanOrEqual(0.02);
+    expect(touched.length / lookalikes.length, touched.join("\n")).toBeLessThanOrEqual(0.005);
     expect(leftByOwn.length / secrets.length).toBeLessThanOrEqual(0.03);
   });
 

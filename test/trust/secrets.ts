@@ -27,6 +27,12 @@ function drawer(seed: number): (alphabet: string, length: number) => string {
 }
 
 const draw = drawer(20_260_101);
+
+/** Draws of another seed, and the alphabets. */
+export function makeDraws(seed: number) {
+  return { draw: drawer(seed), lower, upper, digits };
+}
+
 const hex = (length: number) => draw(`${digits}abcdef`, length);
 const alnum = (length: number) => draw(lower + upper + digits, length);
 const base64 = (length: number) => draw(`${lower}${upper}${digits}+/`, length);

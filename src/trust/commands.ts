@@ -1,0 +1,352 @@
+import { isChosen, isGiven, isPlaceholder, isScrambled, makeSpan, type Span } from "./assignments.ts";
+
+/** Passwords that programs are given: at their place among the arguments, on their input, or by a call. */
+export function commandSecrets(text: string): Span[] {
+  return [
+    ...placedSecrets(text),
+    ...keptSecrets(text),
+    ...inputSecrets(text),
+    ...answeredPrompts(text),
+    ...calledSecrets(text),
+  ];
+}
+
+/** A word of a command, without its quotes. */
+interface CommandWord {
+  readonly text: string;
+  readonly start: number;
+}
+
+const wordPattern = /(?:\\{0,3}"(?:[^"\\\n]|\\[^"\n])*\\{0,3}"|'[^'\n]*'|\\[^\n]|[^\s"'`,;|&<>()\\])+/g;
+
+function splitWords(text: string, start: number, end: number): CommandWord[] {
+  return [...text.slice(start, end).matchAll(wordPattern)].map((match) =>
+    unquote(match[0], start + match.index),
+  );
+}
+
+/** Removes the quotes around a word, or around the value of `-p"…"` and `name="…"`. */
+function unquote(raw: string, start: number): CommandWord {
+  const [, head = "", body] =
+    /^([^"'\\]*)\\{0,3}(["'])(.*?)\\{0,3}\2$/.exec(raw)?.flatMap((part, i) => (i === 2 ? [] : [part])) ?? [];
+  if (body === undefined) return { text: raw.replace(/\\+$/, ""), start };
+  if (head !== "") return { text: head + body, start: start + raw.length - raw.slice(head.length).length };
+  return { text: body, start: start + raw.indexOf(body, 1) };
+}
+
+const maxBack = 400;
+
+/** The words of the command that reaches up to `at`: since the line began, or since `;`, `|` or `&&`. */
+function commandBefore(text: string, at: number): string {
+  const before = text
+    .slice(Math.max(0, at - maxBack), at)
+    .replace(/\\+[nr](?=[a-z])/g, (gap) => "\n".repeat(gap.length));
+  return /(?:^|[\n;|&(`\0])(?:[ \t]*[$#>] )?([^\n;|&(`\0]*)$/.exec(before)?.[1] ?? "";
+}
+
+/** Leading words that run the program that follows them. */
+const carriers =
+  /^(?:[\s"'[{,:]|(?:sudo|doas|env|time|nohup|exec|command|xargs|then|do|if|RUN|run)\b(?:\s+-\w+(?:\s+[\w-]+)?)?|[A-Za-z_]\w*=\S*|"?(?:command|cmd|args|input)"?)*/;
+
+function programOf(command: string): string {
+  const [name = ""] = /^[\w./\\:-]+/.exec(command.replace(carriers, "")) ?? [];
+  return name
+    .replace(/^.*[/\\]/, "")
+    .replace(/\.exe$/i, "")
+    .toLowerCase();
+}
+
+// --- Options ---
+
+/** Options that are a password for these programs, with or without a user beside them. */
+const passwordOptions: readonly (readonly [program: RegExp, options: RegExp])[] = [
+  [
+    /^(?:sshpass|mongo\w*|smbclient|twine|n?c?ftp\w*|7z\w*|p7zip|(?:un)?rar|plink|pscp|psftp|security|usermod|cypher-shell|cqlsh|evil-winrm|rdesktop|impacket\w*|crackmapexec|nxc|hydra|rabbitmqadmin|psexec\w*|poetry|altool)$/,
+    /^-(?:p|hp|pw)$/,
+  ],
+  [/^(?:un)?zip$|^(?:sqlcmd|bcp|isql|tsql|ipmitool|mosquitto_\w+|ssh-keygen|fisql|osql|zipcloak)$/, /^-P$/],
+  [/^redis-cli$|^valkey-cli$|^netlify$/, /^-a$/],
+  [/^(?:ldap\w+|security)$/, /^-[ws]$/],
+  [/^openssl$/, /^-(?:k|K|pass|passin|passout)$/],
+  [/^ssh-keygen$/, /^-N$/],
+  [/^snmp\w+$/, /^-[AX]$/],
+  [/^(?:dotnet|nuget|mlflow)$/, /^-(?:k|ApiKey)$/i],
+  [/^(?:glab|doctl|gh|vercel|now|sentry-cli|fly|flyctl|ngrok|cloudflared|hub)$/, /^-t$/],
+  [/^vmrun$/, /^-(?:gp|vp)$/],
+  [/^x11vnc|vnc\w*$/, /^-passwd$/],
+  [/^signtool$|^xfreerdp\w*$|^wfreerdp$|^mstsc$/, /^\/p$/],
+  [/^schtasks$/, /^\/(?:rp|p)$/],
+];
+
+/** Programs whose `-p` is a port, a path, a project or a process, whoever the user is. */
+const otherMeaning =
+  /^(?:mkdir|cp|mv|ps|kill|pkill|docker|docker-compose|podman|kubectl|ssh|scp|sftp|rsync|tar|install|lsof|nc|ncat|nmap|git|pytest|patch|read|perf|strace|gdb|top|iptables|node|npm|npx|pnpm|yarn|python\d?|pip|go|cargo|make|cmake|gcc|tmux|screen|find|grep|rg|ls|date|useradd|psql|pg_\w+|createdb|dropdb|tsc|nginx|uvicorn|gunicorn|flask|code|curl|claude|codex)$/;
+
+const option =
+  /[\s"'](-(?:[pPwWkKAaXNsUut]|pw|hp|gp|vp|pass|passwd|passin|passout|ApiKey)|\/(?:p|rp|pass|password)(?=[ :])|--(?:user|proxy-user|userpass|basic|auth|creds?|credentials?|cert|login))((?:["',= :]){0,24})(?:\\{0,7}["'](?=[^"'\s]))?((?!-)[^\s"'`\\|;<>]{2,512})/g;
+
+/** `mysql -pSecret`, `curl -u user:secret`, `tool -u user -p secret`, `/p:secret` */
+export function optionSecrets(text: string): Span[] {
+  return [...text.matchAll(option)].flatMap((match) => {
+    const [whole, name = "", gap = "", value = ""] = match;
+    if (!/\d|[^\w./:,-]|[a-z][A-Z]/.test(value) && !/[a-z]{5}/i.test(value)) return [];
+    const command = commandBefore(text, match.index);
+    const secret = command === "" ? "" : optionPassword(name, gap, value, command);
+    return secret === "" || isPlaceholder(secret)
+      ? []
+      : [makeSpan(match.index + whole.length - secret.length, secret, "password")];
+  });
+}
+
+const pairOption =
+  /^-(?:u|U|a|A)$|^--(?:user|proxy-user|userpass|basic|auth|creds?|credentials?|cert|login)$/;
+const namesUser = /\s(?:-(?:u|U|D|l|user|username)|--(?:user|username|login|email)|\/u(?:ser)?:?)[= :]?\s?\w/;
+
+function optionPassword(name: string, gap: string, value: string, command: string): string {
+  const isPort = /^[\d.]+(?::[\d.]+)*(?:\/\w+)?$/.test(value) && !/^\d{7,}$/.test(value);
+  if (isPort || value.startsWith("-")) return "";
+  const program = programOf(command);
+  if (pairOption.test(name)) {
+    const paired = pairedPassword(name, value, program);
+    if (paired !== "") return paired;
+  }
+  if (name.startsWith("-p") && /^(?:mysql|mariadb)/.test(program))
+    return !/[\s=]/.test(gap) && name === "-p" ? value : "";
+  // `mysql -p name` prompts for the password; only `-pvalue` contains it.
+  if (/\b(?:mysql|mariadb)\w*$/.test(program)) return "";
+  if (/^\/(?:pass|password)$/.test(name)) return gap.startsWith(":") && isGiven(value) ? value : "";
+  const isOther = program === "security" && !/-keychain|add-\w+-password|import/.test(command);
+  const isKnown = !isOther && passwordOptions.some(([of, names]) => of.test(program) && names.test(name));
+  if (program === "openssl" && name.startsWith("-pass")) return /^pass:(.+)$/.exec(value)?.[1] ?? "";
+  if (isKnown) return isGiven(value) || /^-[pP]$/.test(name) ? value : "";
+  if (/^-[pt]$/.test(name) && /\blogin\b/.test(command) && gap !== "") return isGiven(value) ? value : "";
+  const isBeside = /^-(?:p|P|W|pw|w)$/.test(name) && namesUser.test(command) && !otherMeaning.test(program);
+  return isBeside && /^[a-z]/.test(program) && gap !== "" && isChosen(value) ? value : "";
+}
+
+/** `user:password`, `user%password`, `user,password`. */
+function pairedPassword(name: string, value: string, program: string): string {
+  const mark = /^(?:lftp|ncftp)$/.test(program)
+    ? "[,:]"
+    : name === "-U"
+      ? "[%:]"
+      : name === "-u" || name === "--user" || /^(?:http|https|xh|ab|siege)$/.test(program)
+        ? ":"
+        : "[:%]";
+  const found = new RegExp(`^[^:%,]{0,128}?${mark}(.{2,})$`).exec(value)?.[1] ?? "";
+  const isRequest = /^(?:curl|wget|http|https|xh|ab|siege|lftp|smbclient|rpcclient|winexe|net)$/.test(
+    program,
+  );
+  return (isRequest && !/^\d{1,5}$/.test(found)) || isChosen(found) ? found : "";
+}
+
+// --- Places among the arguments ---
+
+/** Words after which the last of so many arguments, or more, is a password. */
+// biome-ignore format: a table reads better in rows
+const announcing: readonly (readonly [word: string, least: number])[] = [
+  ["authtoken|add-authtoken|unlock|AUTH|pypi-token[\\w.-]*|mkpasswd|connect \\S+ password|SETUSER \\S+", 1],
+  ["login|signin|logon|LOGIN|htpasswd|[a-z]+_passwd|wpa_passphrase|http-basic[\\w.-]*|net (?:user|use)", 2],
+  ["(?:add|create|change|set|reset)[_-](?:user|password|pass)|useradd|adduser|user (?:add|create)|config gems[\\w.]*", 2],
+  ["passwd|password", 1],
+];
+const verb = new RegExp(
+  `(?:^|[\\s"'\`/\\\\])(${announcing.map(([word]) => word).join("|")})(?=[\\s"'])`,
+  "g",
+);
+const leastArguments = announcing.map(([word, least]) => [new RegExp(`^(?:${word})$`), least] as const);
+/** Words that announce a password only to these programs. */
+const announcesTo: Readonly<Record<string, RegExp>> = {
+  password: /^(?:mysqladmin|mariadb-admin)$/,
+  passwd: /^openssl$/,
+};
+const commandHead =
+  /^(?:["'[{:,]*(?:command|cmd)?["':,\s]*)?[a-z][\w.+/-]*(?:\s+[\w.@:/=-]+){0,8}\s*$|^\s*$|^[\w.:]+>\s*$/;
+
+function placedSecrets(text: string): Span[] {
+  return [...text.matchAll(verb)].flatMap((match) => {
+    const name = match[1] ?? "";
+    const at = match.index + match[0].length;
+    const command = commandBefore(text, at - name.length);
+    // A word alone may be prose, unless no prose has it.
+    const isCommand =
+      commandHead.test(command) && (command.trim() !== "" || /^[A-Z]|passwd|passphrase|^net/.test(name));
+    return isCommand && (announcesTo[name]?.test(programOf(command)) ?? true)
+      ? placedAfter(text, at, name)
+      : [];
+  });
+}
+
+function placedAfter(text: string, at: number, name: string): Span[] {
+  const end = text.slice(at, at + 300).search(/[\n;|&<\0`]|\\n/);
+  const words = splitWords(text, at, end < 0 ? at + 300 : at + end);
+  const places = words.filter(
+    ({ text: one }, i) => !/^(?:[-/]|\\\\)/.test(one) && !takesNext(words[i - 1]?.text ?? ""),
+  );
+  const least = leastArguments.find(([word]) => word.test(name))?.[1] ?? 1;
+  return places.flatMap(({ text: one, start }, i) => {
+    const value = one.replace(/^>(?=\S)|^[\w.-]+:(?=\S{6})/, "");
+    const isLast = i === places.length - 1 && places.length >= least;
+    const isSecret = isLast ? isChosen(value) : isStrong(value);
+    return isSecret ? [makeSpan(start + one.length - value.length, value, "password")] : [];
+  });
+}
+
+/** Whether the next word is the value of an option; options of one letter or digit often have none. */
+function takesNext(word: string): boolean {
+  return /^-(?:[uUhHmfaonecCGgds]|-[a-z][\w-]*)$/.test(word);
+}
+
+function isStrong(value: string): boolean {
+  if (!isChosen(value)) return false;
+  return isScrambled(value, 16) || (/\d/.test(value) && /[!@#$%^&*~+]/.test(value) && /[A-Za-z]/.test(value));
+}
+
+const oracleLogin =
+  /\b(?:sqlplus|impdp|expdp|sqlldr|rman|sqlcl)\s[^\n;|&]{0,80}?\b(\w{1,30})\/([^\s/@"']{4,64})(?=[@\s"']|$)/g;
+const echoed =
+  /(?:pass\w*(?:-\w+)?|token(?:-\w+)?|-y)[= ](?:<\(|\\?["'])(?:echo|printf)\s(?:-\w+\s|%s\s)*\\?["']?([^\s"'()\\]{4,200})\\?["']?(?:\)|\\?["'])/g;
+const userPair = /\buser(?:name)?=[^,\s%"']{1,40}%([^\s,"']{4,200})/g;
+const routerLine = /\b(?:password|secret|key-string) (?:[05789] )([\w$./!@#%^&*-]{4,200})(?=\s|$)/g;
+const secureString = /ConvertTo-SecureString\s(?:-String\s)?\\?["']?([^\s"'\\]{4,200})/gi;
+const isKept =
+  /\bsecrets?(?: \w+)? (?:set|put|create|add|generic)\b|\bkv put\b|\bsecret:? create\b|config:set\b|SecureString\b|\bkeyvault secret\b|\b(?:create|put)-secret\b/g;
+const keptValue =
+  /(?:\s|=)(?:[\w.:/-]{1,60}=|--(?:value|body|secret-string|string-value)[= ]|-b[= ])\\?["']?([^\s"'\\,;|&]{6,4096})/g;
+
+/** `vault kv put a b=…`, `fly secrets set A=…`, `sqlplus user/…`, `<(echo …)` */
+function keptSecrets(text: string): Span[] {
+  const direct = [oracleLogin, echoed, secureString, routerLine, userPair].flatMap((pattern) =>
+    [...text.matchAll(pattern)].flatMap((match) => {
+      const value = match.at(-1) ?? "";
+      return isGiven(value) ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")] : [];
+    }),
+  );
+  const kept = [...text.matchAll(isKept)].flatMap(({ index }) => {
+    const line = /^[^\n;|&]{0,600}/.exec(text.slice(index, index + 600))?.[0] ?? "";
+    return [...line.matchAll(keptValue)].flatMap((match) => {
+      const value = match[1] ?? "";
+      const isSecret = isChosen(value) && (isScrambled(value, 8) || /[!@#$%^&*]/.test(value));
+      return isSecret
+        ? [makeSpan(index + match.index + match[0].length - value.length, value, "secret")]
+        : [];
+    });
+  });
+  return [...direct, ...kept];
+}
+
+// --- Input ---
+
+const reader =
+  /--password-stdin|--with-token|\bsudo\s(?:-\w+\s)*-\w*S\b|\bchpasswd\b|\b(?:smb)?passwd\b|\bkinit\b|\bcryptsetup\b|--passphrase-fd|-pass(?:in)? stdin|\bssh-add\b|\bsu (?:-|\w)|\bsecrets? (?:put|set|create|add|versions add|generic)\b|\bsecret-tool store\b|\benv add\b|\b(?:vault|npm|cargo|gh|glab|op|bw|az|oc|helm|docker) (?:\w+ )?(?:log[io]n|unlock|signin)\b|\bftp -\w*n|\bpass insert\b|\bhtpasswd -\w*i|\b(?:vault|ansible-vault) (?:write|kv|encrypt_string)\b/g;
+const producer = /\b(?:echo|printf|yes)\s+((?:-[neE]{1,3}\s+)*)([^|;)}\n]{3,400})/g;
+
+/** `echo secret | sudo -S …`, `docker login --password-stdin <<< secret`, `chpasswd <<EOF` */
+function inputSecrets(text: string): Span[] {
+  return [...text.matchAll(reader)].flatMap(({ index, 0: found }) => {
+    const lineStart =
+      Math.max(text.lastIndexOf("\n", index), text.lastIndexOf("\0", index), index - maxBack) + 1;
+    const before = text.slice(lineStart, index);
+    const isPiped = /\|\s*(?:[\w/.-]+\s+)*?[^|;&\n]*$/.test(before);
+    return [
+      ...(isPiped ? printedSecrets(before.slice(0, before.lastIndexOf("|")), lineStart) : []),
+      ...hereSecrets(text, lineStart, index + found.length),
+    ];
+  });
+}
+
+/** The words that `echo` and `printf` print. */
+function printedSecrets(line: string, start: number): Span[] {
+  return [...line.matchAll(producer)].flatMap((match) => {
+    const words = match[2] ?? "";
+    return inputWords(words, start + match.index + match[0].length - words.length);
+  });
+}
+
+/** Each word of an input, with what precedes a password left out: `user:`, `user name`, `PASS`. */
+function inputWords(words: string, start: number): Span[] {
+  return [...words.matchAll(/(?:[^\s"'\\]|\\(?![nrt"']))+/g)].flatMap(({ 0: word, index }) => {
+    const value = word.replace(/^[\w.-]{1,32}:(?=\S{4})/, "");
+    const isSecret =
+      isGiven(value) && !/^%[sq]$/.test(value) && (isChosen(value) || /^[^\s=(){}[\],]+$/.test(words.trim()));
+    return isSecret ? [makeSpan(start + index + word.length - value.length, value, "password")] : [];
+  });
+}
+
+const hereDocument = /<<[-~]?\s*\\?["']?(\w+)\\?["']?[^\n]*\n/;
+
+/** `reader <<< secret`, and the lines of a here-document that begins in the reader's line. */
+function hereSecrets(text: string, lineStart: number, at: number): Span[] {
+  const [whole = "", string = ""] =
+    /^[^\n;|<]{0,200}<<<\s*\$?["']?([^\s"']{3,400})/.exec(text.slice(at, at + 600)) ?? [];
+  if (string !== "")
+    return isGiven(string) ? [makeSpan(at + whole.length - string.length, string, "password")] : [];
+  const window = text.slice(lineStart, at + 600);
+  const opened = hereDocument.exec(window);
+  if (opened === null) return [];
+  const from = opened.index + opened[0].length;
+  const [body = ""] = window.slice(from).split(new RegExp(`^\\s*${opened[1]}\\b`, "m"), 1);
+  const lines = [...body.matchAll(/[^\n]+/g)].slice(0, 12);
+  return lines.flatMap(({ 0: line, index }) => inputWords(line, lineStart + from + index));
+}
+
+const sent =
+  /\b(?:send(?:_user|line|Line|-keys|_keys|Keys)?|write)\b(?:\s+-[-\w]*(?:\s+\w+(?=\s["']))?)?[\s(]*\\?(["'])([^"'\n]{3,200}?)(?:\\+[rn])*\\?\1/g;
+const promptWord =
+  /assword|assphrase|\bPIN\b|asscode|\bOTP\b|verification code|passwd|密码|パスワード|Kennwort|contraseña|mot de passe/;
+
+/** `expect "password:"; send "secret\r"` */
+function answeredPrompts(text: string): Span[] {
+  const sends = [...text.matchAll(sent)].flatMap((match) => {
+    const value = match[2] ?? "";
+    const near =
+      text.slice(Math.max(0, match.index - 160), match.index).replace(/^.*\0/s, "") +
+      text.slice(match.index + match[0].length, match.index + match[0].length + 60).replace(/\n.*/s, "");
+    if (!promptWord.test(near) || !isGiven(value) || /^[a-z]{1,5}$|^(?:sudo|ssh|exit)/.test(value)) return [];
+    return [makeSpan(match.index + match[0].indexOf(value, 4), value, "password")];
+  });
+  return [...sends, ...protocolLogins(text)];
+}
+
+const protocol =
+  /(?:^|\n|\\n)(?:[A-Z\d>*: ]{0,6})(?:(?:quote )?PASS |user \S{1,40} |[A-Za-z]\w{0,4} LOGIN \S{1,80} |AUTH PLAIN )"?([^\s"]{4,200})"?(?=\s*(?:\n|\\n|\\r|$|['"];?))/g;
+
+/** `PASS secret` of FTP and POP3, `a1 LOGIN user secret` of IMAP, `AUTH PLAIN …` of SMTP */
+function protocolLogins(text: string): Span[] {
+  return [...text.matchAll(protocol)].flatMap((match) => {
+    const value = match[1] ?? "";
+    return isChosen(value) || isScrambled(value, 12)
+      ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")]
+      : [];
+  });
+}
+
+// --- Calls ---
+
+const call =
+  /(?:[Ll]og_?[Ii]n|[Ss]ign_?[Ii]n|[Aa]uth(?:enticate)?|BasicAuth|Credentials?|[Cc]onnect(?:ion)?|PDO|[Cc]ipher(?:iv)?|jwt\.sign|jwt\.encode|[Hh]mac|setPassword|set_password|check_password|createUser\w*|create_user)\(([^()\n]{6,240})\)/g;
+const literal = /\\{0,3}(["'])([^"'\n\\]{1,200})\\{0,3}\1/g;
+const filled =
+  /(?:password|passwd|passphrase|\bpwd|\botp)\b[\w\])="']{0,12}\\?["']?\)?[,.]\s{0,3}(?:\w{2,16}\()?\\?(["'])([^"'\n\s]{4,200}?)\\?\1/gi;
+
+/** `smtp.login("bob", "…")`, `page.fill("#password", "…")` */
+function calledSecrets(text: string): Span[] {
+  const called = [...text.matchAll(call)].flatMap((match) => {
+    const from = match.index + match[0].length - 1 - (match[1] ?? "").length;
+    const texts = [...(match[1] ?? "").matchAll(literal)].map((one) => ({
+      value: one[2] ?? "",
+      at: from + one.index + one[0].lastIndexOf(one[2] ?? ""),
+    }));
+    const found =
+      texts.slice(1).findLast(({ value }) => isChosen(value)) ??
+      texts.find(({ value }) => isChosen(value) && isScrambled(value, 20));
+    return found && (texts.length > 1 || isScrambled(found.value, 20))
+      ? [makeSpan(found.at, found.value, "password")]
+      : [];
+  });
+  const typed = [...text.matchAll(filled)].flatMap((match) => {
+    const value = match[2] ?? "";
+    return isChosen(value) ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")] : [];
+  });
+  return [...called, ...typed];
+}

@@ -1,0 +1,79 @@
+import { type CharRun, isMasked, type Span } from "./assignments.ts";
+
+const longestEncoded = 16_384;
+/** Characters that are decoded first: nothing else is, unless they are text. */
+const sample = 16;
+const printable = /^[\t\n\r\x20-\x7e]+$/;
+
+/** Base64 and hex whose text holds a secret, and percent-encoding of whole words. `holdsSecret` judges the text. */
+export function encodedSecrets(
+  text: string,
+  runs: readonly CharRun[],
+  holdsSecret: (text: string) => boolean,
+): Span[] {
+  let done = 0;
+  const spans = runs.flatMap(({ start, end }) => {
+    if (start < done || isMasked(text.slice(start, start + sample))) return [];
+    const found = decodeRun(text, start, end);
+    if (found === undefined) return [];
+    done = found.end;
+    return holdsSecret(found.text) ? [{ start, end: found.end, kind: "encoded" }] : [];
+  });
+  return [...spans, ...percentEncoded(text, holdsSecret)];
+}
+
+/** The text behind a run, where it is one; the run may go on over `+`, `/`, `=` and line breaks. */
+function decodeRun(
+  text: string,
+  start: number,
+  end: number,
+): { readonly text: string; readonly end: number } | undefined {
+  const head = text.slice(start, start + sample);
+  if (/^[0-9a-fA-F]+$/.test(head)) return decodeHex(text, start, end);
+  const first = decodeBase64(head);
+  if (first === undefined || !printable.test(first)) return undefined;
+  const whole =
+    /^[\w+/-]+={0,2}(?:\\?\r?\n[ \t]{0,12}[A-Za-z0-9+/]{2,76}={0,2}(?=\s|$|["']))*/.exec(
+      text.slice(start, start + longestEncoded),
+    )?.[0] ?? "";
+  const decoded = decodeBase64(whole.replace(/\\?\r?\n[ \t]*/g, ""));
+  return decoded === undefined || !printable.test(decoded)
+    ? undefined
+    : { text: decoded, end: start + whole.length };
+}
+
+function decodeBase64(code: string): string | undefined {
+  try {
+    return atob(code.replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeHex(
+  text: string,
+  start: number,
+  end: number,
+): { readonly text: string; readonly end: number } | undefined {
+  const code = text.slice(start, Math.min(end, start + longestEncoded));
+  if (code.length % 2 === 1 || !/^[2-7][0-9a-f][2-7][0-9a-f]|^0a/i.test(code) || !/^[0-9a-fA-F]+$/.test(code))
+    return undefined;
+  const decoded = Buffer.from(code, "hex").toString("latin1");
+  return printable.test(decoded) ? { text: decoded, end: start + code.length } : undefined;
+}
+
+// It begins with a code: a pattern that begins with any word would take time quadratic in the length of words.
+const percentRun = /%[0-9A-Fa-f]{2}(?:[\w.~-]{0,40}%[0-9A-Fa-f]{2}){3,}[\w.~-]{0,200}/g;
+
+function percentEncoded(text: string, holdsSecret: (text: string) => boolean): Span[] {
+  return [...text.matchAll(percentRun)].flatMap(({ 0: code, index }) => {
+    const head = /[\w.~-]{0,64}$/.exec(text.slice(Math.max(0, index - 64), index))?.[0] ?? "";
+    try {
+      const decoded = decodeURIComponent(head + code);
+      if (!printable.test(decoded) || !holdsSecret(decoded)) return [];
+      return [{ start: index - head.length, end: index + code.length, kind: "encoded" }];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,250 @@
+import {
+  type CharRun,
+  isChosen,
+  isInMask,
+  isPlaceholder,
+  isScrambled,
+  makeSpan,
+  type Span,
+} from "./assignments.ts";
+
+/** "Password" in the languages that people write to agents in; each may carry an ending. */
+const passwordWords = [
+  ...["password", "passphrase", "passcode", "passwd", "passwort", "kennwort", "zugangsdaten", "contraseña"],
+  ...["contrasena", "clave", "mot de passe", "mdp", "senha", "palavra-passe", "wachtwoord", "hasło", "haslo"],
+  ...[
+    "lösenord",
+    "adgangskode",
+    "passord",
+    "salasana",
+    "şifre",
+    "sifre",
+    "parola",
+    "heslo",
+    "jelszó",
+    "lozinka",
+  ],
+  ...[
+    "mật khẩu",
+    "kata sandi",
+    "пароль",
+    "пароля",
+    "κωδικός",
+    "パスワード",
+    "暗証番号",
+    "密码",
+    "密碼",
+    "口令",
+    "비밀번호",
+    "암호",
+  ],
+  ...["كلمة المرور", "كلمة السر", "סיסמה", "סיסמא", "รหัสผ่าน", "पासवर्ड", "гасло", "парола"],
+];
+/** Words for keys and tokens, whose values look random. */
+const keyWords = [
+  "トークン",
+  "APIキー",
+  "密钥",
+  "密鑰",
+  "令牌",
+  "токен",
+  "ключ",
+  "schlüssel",
+  "clé",
+  "chave",
+  "토큰",
+  "키",
+];
+const codeWords =
+  "one-time|one time|2fa|mfa|otp|totp|verification|security|recovery|backup|access|sms|unlock";
+const shortWords = [
+  "pw",
+  "pwd",
+  "pin",
+  "psk",
+  "creds?",
+  "credentials?",
+  `(?:${codeWords}) code`,
+  "login",
+  "log in",
+];
+
+const anchor = new RegExp(
+  `(?:${[...passwordWords, ...keyWords].join("|")}|\\b(?:${shortWords.join("|")})\\b)`,
+  "gi",
+);
+
+/** Between the word and the value: an ending, some words, and what says "is". */
+const link = new RegExp(
+  String.raw`^(?:[\p{L}]{0,3}(?:'s|’s)?)?(?:[ \t]\([^)\n]{0,40}\))?(?:[ \t\x60*"'][^\n:：=→;!?]{0,44}?)?` +
+    String.raw`(?:['’]s[ \t]|[ \t](?:is|are|was|to|be|es|est|ist|lautet|c'est|é|è|är|er|on|je|là|adalah|это|jest|olarak|είναι|है)(?=[ \t:])|\*{0,2}[ \t]?[:：=→—–]|は|が|是|为|為|는|은|[ \t]→)` +
+    String.raw`[ \t:：*]{0,4}`,
+  "iu",
+);
+/** A word, and what may stand around it. */
+const quotedWord = /^[\s]{0,3}[«"'“”‘’「『`*(]{0,3}([\x21-\x7e]{4,200})/;
+const trailing = /[»"'“”‘’」』`*),;:?]+$|[.!](?=$)/;
+
+/** "The password is …", in several languages, and "user / …" after a word for credentials. */
+export function proseSecrets(text: string): Span[] {
+  return [...promptAnswers(text), ...saidSecrets(text)];
+}
+
+const prompt =
+  /(?:[Pp]assword|[Pp]assphrase|\bPIN|[Pp]asscode)\b[^\n\0=]{0,80}?: ?([\x21-\x7e]{4,80})(?=\s*(?:\n|\0|$|\\n))/g;
+
+/** What was typed at a password prompt, to the end of its line. */
+function promptAnswers(text: string): Span[] {
+  return [...text.matchAll(prompt)].flatMap((match) => {
+    const value = isInMask(text, match.index) ? "" : (match[1] ?? "");
+    return isChosen(value) ? [makeSpan(match.index + match[0].length - value.length, value, "password")] : [];
+  });
+}
+
+function saidSecrets(text: string): Span[] {
+  return [...text.matchAll(anchor)].flatMap((match) => {
+    const at = match.index + match[0].length;
+    if (isInMask(text, match.index)) return [];
+    const line = /^[^\n\0]{0,140}/.exec(text.slice(at, at + 140))?.[0] ?? "";
+    const word = match[0].toLowerCase();
+    return saidAfter(line, at, word) ?? saidBefore(text, match.index, word) ?? [];
+  });
+}
+
+function saidAfter(line: string, at: number, word: string): Span[] | undefined {
+  const joint = link.exec(line)?.[0];
+  const isDirect = joint !== undefined && joint.length <= 10;
+  const found = joint === undefined ? undefined : readWord(line, joint.length);
+  if (found !== undefined && isSaid(found.value, word, isDirect))
+    return [makeSpan(at + found.start, found.value, "password")];
+  return pairAfter(line, at, word) ?? besideWord(line, at, word);
+}
+
+/** A value as people write it: without the quotes around it and the full stop after it. */
+function readWord(
+  line: string,
+  from: number,
+): { readonly value: string; readonly start: number } | undefined {
+  const match = quotedWord.exec(line.slice(from));
+  if (match === null) return undefined;
+  const [whole, raw = ""] = match;
+  const value = raw.replace(/[`"'”’].*$/, "").replace(trailing, "");
+  return { value, start: from + whole.length - raw.length };
+}
+
+const words = /^(?:.* code|log ?in|creds?|credentials?)$/;
+
+function isSaid(value: string, word: string, isDirect: boolean): boolean {
+  if (/^pin$|code$/.test(word) && word !== "passcode" && /^\d{4,8}$/.test(value))
+    return isDirect && !/^(?:19|20)\d\d$/.test(value);
+  if (words.test(word)) return false;
+  if (keyWords.includes(word) || keyWords.some((key) => key.toLowerCase() === word))
+    return isScrambled(value, 16);
+  // Not after other words only: "the password of user2 is stored in db1".
+  return isChosen(value) && (isDirect || /[!@#$%^&*~+]|\d.*\d/.test(value) || isScrambled(value, 8));
+}
+
+const pair = /^[^\n\d/:]{0,24}?[ :]\s?[`"']?([\w.@-]{2,40})\s?[/:|]\s?([\x21-\x7e]{6,80})/;
+
+/** `creds are bob:…`, `log in with bob / …` */
+function pairAfter(line: string, at: number, word: string): Span[] | undefined {
+  if (!/^(?:creds?|credentials?|log ?in|zugangsdaten)$/.test(word)) return undefined;
+  const match = pair.exec(line);
+  const value = (match?.[2] ?? "").replace(/[`"'”’].*$/, "").replace(trailing, "");
+  if (match === null || !isChosen(value) || !/\d.*\d|[!@#$%^&*]/.test(value)) return undefined;
+  return [makeSpan(at + match[0].length - (match[2] ?? "").length, value, "password")];
+}
+
+const besideEnd = /^[ \t]([\x21-\x7e]{6,80})(?=[\s]|$)/;
+
+/** `with password …`: the value follows at once, so it has to look like nothing else. */
+function besideWord(line: string, at: number, word: string): Span[] | undefined {
+  const match = besideEnd.exec(line);
+  const value = (match?.[1] ?? "").replace(/^[`"'“]+/, "").replace(trailing, "");
+  if (match === null || words.test(word) || !isChosen(value) || !/\d.*\d|[!@#$%^&*]/.test(value))
+    return undefined;
+  return /[=:(]/.test(value) ? undefined : [makeSpan(at + match[0].indexOf(value), value, "password")];
+}
+
+const beforeWord =
+  /(?:^|[\s"'`“«])([\x21-\x7e]{6,80}?)["'`”»]?[ \t](?:as|for|is|comme|als|como)[ \t](?:(?:the|my|your|our|a|their|its|le|das|la)[ \t])?(?:\w{1,16}[ \t])?$/;
+
+/** "Use … as the password." */
+function saidBefore(text: string, at: number, word: string): Span[] | undefined {
+  if (words.test(word)) return undefined;
+  const before = text.slice(Math.max(0, at - 120), at);
+  if (
+    /^\w* (?:hash|field|manager|policy|input|algorithm|store|form|reset|encoder)/.test(
+      text.slice(at + word.length, at + 24),
+    )
+  )
+    return undefined;
+  const match = beforeWord.exec(before);
+  const value = match?.[1] ?? "";
+  if (match === null || !isChosen(value) || isPlaceholder(value)) return undefined;
+  return [makeSpan(at - before.length + match.index + match[0].indexOf(value), value, "password")];
+}
+
+// --- Random text beside a telling word ---
+
+const telling =
+  /\b(?:secrets?|tokens?|api[ _-]?keys?|credentials?|creds?|passwords?|passphrases?|bearer|auth|session cookie|(?:access|license|licence|private|signing|encryption|master|my|new|our|the|this) key|key is)\b/i;
+const explained =
+  /\b(?:sha\d*|md5|hash|commit|digest|checksum|etag|uuid|guid|id|ids|revision|integrity|public|fingerprint|nonce|trace|request|thread|cache|version|blob|tree|signature|image|layer|build|run)\b/i;
+
+const namedAfter = /^\W{0,3}\s?(?:as|is)\b.{0,12}\b(?:token|key|secret|password|bearer)/i;
+const opensLine = /^[\s>|`"'-]*(?:(?:(?:const|let|var|export|my|final)\s)?\w{1,20}\s?[:=]{1,2}\s?["'`]?)?$/;
+
+/** Whether a line announces what follows it: a heading, a comment, or a sentence that ends with the telling word. */
+function announces(line: string): boolean {
+  if (!telling.test(line) || /[=$]/.test(line)) return false;
+  return /[:：]\s*$|^\s*(?:#|\/\/|--|\*)|\b(?:token|key|secret|password|credential)s?(?: (?:created|generated|issued|is))?\.?\s*$/i.test(
+    line,
+  );
+}
+
+/** Long runs that look random, in a line with a telling word or right after such a line. */
+export function besideSecrets(text: string, runs: readonly CharRun[]): Span[] {
+  return runs.flatMap(({ start, end }) => {
+    const value = text.slice(start, Math.min(end, start + 128));
+    if (
+      end - start > 128 ||
+      !isRandom(value) ||
+      /[/.@+\\]/.test(text[start - 1] ?? "") ||
+      /[/.@\\(]/.test(text[end] ?? "")
+    )
+      return [];
+    const before = text.slice(Math.max(0, start - 90), start);
+    if (text[start - 1] === "=")
+      return isSetting(text, start, before) ? [{ start, end, kind: "secret" }] : [];
+    const [, previous = "", line = ""] = /(?:([^\n\0]*)\n\s*)?([^\n\0]*)$/.exec(before) ?? [];
+    const after = /^[^\n\0]{0,40}/.exec(text.slice(end, end + 40))?.[0] ?? "";
+    const isNear =
+      telling.test(line.slice(-60)) ||
+      namedAfter.test(after) ||
+      (opensLine.test(line) && announces(previous));
+    if (!isNear || explained.test(line) || explained.test(previous.slice(-40))) return [];
+    return isPlaceholder(value) ? [] : [{ start, end, kind: "token" }];
+  });
+}
+
+/** `login=…`, and any setting of an `.env` file that looks random. */
+function isSetting(text: string, start: number, before: string): boolean {
+  if (/(?:login|auth|cred\w{0,8}|session|sid)=$/i.test(before)) return true;
+  return (
+    /[\n\0+\d→:|\t ]\s*[A-Z][A-Z0-9_]{1,40}=$/.test(before) &&
+    /\.env\b[^\0]*$/.test(text.slice(Math.max(0, start - 800), start))
+  );
+}
+
+/** Capitals, small letters and digits that change often: no words, no hex, no ids of agents. */
+function isRandom(value: string): boolean {
+  if (/^[0-9a-f]{32}$/.test(value)) return true;
+  if (!/[a-z]/.test(value) || !/[A-Z]/.test(value) || !/\d/.test(value) || /^[0-9a-fA-F-]+$/.test(value))
+    return false;
+  if (/^(?!tok|key|sec|sk|pat|api)[a-z]{2,12}[-_]/.test(value)) return false;
+  const words = value.match(/[A-Z]?[a-z]*[aeiou][a-z]*[aeiou][a-z]+/g) ?? [];
+  if (words.join("").length * 2 > value.length) return false;
+  const changes = value.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])|[A-Z](?=[a-z])/g)?.length ?? 0;
+  return changes * 3 >= value.length && isScrambled(value, 20);
+}

@@ -1,0 +1,174 @@
+import { gradeName, isChosen, isScrambled, makeSpan, type Span } from "./assignments.ts";
+import type { TellingParts } from "./telling.ts";
+
+/** Values under a telling heading: columns of any table, rows of SQL, and keys of a JSON object. */
+export function tableSecrets(text: string, parts: TellingParts): Span[] {
+  const locate = (pattern: RegExp) =>
+    [...parts.text.matchAll(pattern)].map((match) => {
+      const { start, end } = parts.place(makeSpan(match.index, match[0], ""));
+      return { start, end, words: match };
+    });
+  return [
+    ...columnSecrets(text, locate(heading)),
+    ...insertedSecrets(text, locate(insert)),
+    ...keySecrets(text, locate(objectOfSecrets)),
+  ];
+}
+
+/** A match in the telling parts, with its position in the whole text. */
+interface Located {
+  readonly start: number;
+  readonly end: number;
+  readonly words: RegExpExecArray;
+}
+
+const headingWord = String.raw`(?:\w{1,20}[ _-])?(?:pass(?:word|wd|wort|phrase)?|pwd|pw|secret|token|api[ _-]?key|access[ _-]?key|credential|kennwort|contraseña|mot de passe|senha|パスワード|密码|密碼|비밀번호|пароль)s?(?:[ _-](?:key|token|hash))?`;
+const heading = new RegExp(
+  String.raw`(?<=^|[\n\0|│┃\t,;>]|  |\\n)[ "'*\x60]{0,12}(${headingWord})[ "'*\x60]{0,60}(?=[|│┃\t,;\n\r]|  |<\/th|$)`,
+  "gi",
+);
+
+/** What separates the cells of a line, most telling first. */
+const separators = [/[|│┃]/, /\t+/, /;/, /,/, / {2,}/];
+const maxRows = 200;
+
+interface Cell {
+  readonly text: string;
+  readonly start: number;
+}
+
+/** Cells of a line, without the quotes and blanks around them. */
+function splitCells(line: string, at: number, separator: RegExp): Cell[] {
+  const cells: Cell[] = [];
+  let from = 0;
+  for (const match of line.matchAll(new RegExp(separator, "g"))) {
+    cells.push(trimCell(line.slice(from, match.index), at + from));
+    from = match.index + match[0].length;
+  }
+  cells.push(trimCell(line.slice(from), at + from));
+  return cells;
+}
+
+function trimCell(raw: string, at: number): Cell {
+  const [lead = ""] = /^[\s"'`*]*/.exec(raw) ?? [];
+  return { text: raw.slice(lead.length).replace(/[\s"'`*]+$/, ""), start: at + lead.length };
+}
+
+function columnSecrets(text: string, headings: readonly Located[]): Span[] {
+  let done = 0;
+  return headings.flatMap(({ start, end, words }) => {
+    const at = end - 1;
+    if (at < done) return [];
+    const table =
+      words[0].includes("<") || text.startsWith("</th", end)
+        ? flattenHtml(text, Math.max(0, text.lastIndexOf("<tr", start)))
+        : text;
+    const lineStart = Math.max(table.lastIndexOf("\n", at), table.lastIndexOf("\0", at)) + 1;
+    const lineEnd = endOfLine(table, at);
+    if (lineEnd - lineStart > 400) return [];
+    done = lineEnd;
+    return secretsBelow(table, lineStart, lineEnd);
+  });
+}
+
+/** Table tags as signs of the same length, so that positions stay. */
+function flattenHtml(text: string, at: number): string {
+  const part = text
+    .slice(at, at + 20_000)
+    .replace(/<\/?t(?:able|head|body|r|h|d)\b[^>\n]{0,80}>/gi, (tag) =>
+      (/^<\/tr/i.test(tag) ? "\n" : /^<\/t[hd]/i.test(tag) ? "|" : " ").padEnd(tag.length, " "),
+    );
+  return `${"\n".padStart(at, " ")}${part}`;
+}
+
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end < 0 ? text.length : end;
+}
+
+function secretsBelow(text: string, lineStart: number, lineEnd: number): Span[] {
+  const header = text.slice(lineStart, lineEnd);
+  const separator = separators.find((one) => one.test(header.trim()));
+  if (separator === undefined) return [];
+  const names = splitCells(header, lineStart, separator).map(({ text: name }) => name);
+  if (
+    names.filter((name) => name !== "").length < 2 ||
+    names.some((name) => name.length > 40 || /[(){}[\]=<>$]|^\d+→?$/.test(name))
+  )
+    return [];
+  const columns = names.flatMap((name, i) => (isTelling(name) ? [i] : []));
+  const spans: Span[] = [];
+  let [at, rows] = [lineEnd + 1, 0];
+  while (at < text.length && rows++ < maxRows) {
+    const end = endOfLine(text, at);
+    const line = text.slice(at, Math.min(end, at + 2_000)).replace(/\0.*$/s, "");
+    if (line.trim() !== "" && !/^[\s+|│┃├┼┤┌┬┐└┴┘─═╪╞╡:=-]+$/.test(line)) {
+      const cells = splitCells(line, at, separator);
+      if (cells.length !== names.length && !(separator.source === " {2,}" && cells.length > 1)) break;
+      for (const i of columns) spans.push(...judgeCell(cells[i], names[i] ?? ""));
+    } else if (line.trim() === "" && rows > 1) break;
+    at = end + 1;
+  }
+  return spans;
+}
+
+function isTelling(name: string): boolean {
+  return new RegExp(`^${headingWord}$`, "i").test(name);
+}
+
+function judgeCell(cell: Cell | undefined, name: string): Span[] {
+  if (cell === undefined) return [];
+  const isPassword = !/token|key|secret|credential/i.test(name);
+  const isRandom = isScrambled(cell.text, 12) || /[!@#$%^&*]/.test(cell.text);
+  const isSecret = isChosen(cell.text) && (isPassword || isRandom);
+  return isSecret ? [makeSpan(cell.start, cell.text, isPassword ? "password" : "secret")] : [];
+}
+
+const insert = /insert\s+into\s[^(;]{1,120}\(([^()]{1,1000})\)\s*values\s*/gi;
+
+/** `INSERT INTO users (name, password) VALUES ('bob', '…')` */
+function insertedSecrets(text: string, inserts: readonly Located[]): Span[] {
+  return inserts.flatMap(({ end: from, words }) => {
+    const names = (words[1] ?? "").split(",").map((name) => name.replace(/[^\w]/g, ""));
+    const rows = [
+      // A statement ends its rows; so does the next field.
+      ...(/^(?:'(?:[^']|'')*'|[^';\0])*/.exec(text.slice(from, from + 8_000))?.[0] ?? "").matchAll(
+        /\(((?:'(?:[^']|'')*'|[^'()])*)\)[\s,]*/g,
+      ),
+    ].slice(0, maxRows);
+    return rows.flatMap((row) => {
+      const start = from + row.index + 1;
+      const cells = [...(row[1] ?? "").matchAll(/(?:'(?:[^']|'')*'|[^,'])+/g)].map((cell) =>
+        trimCell(cell[0], start + cell.index),
+      );
+      return names.flatMap((name, i) => (isTelling(name) ? judgeCell(cells[i], name) : []));
+    });
+  });
+}
+
+const objectOfSecrets =
+  /(\\{0,7}["'])([\w-]{0,30}(?:tokens?|keys?|passwords?|secrets?|credentials|sessions))\1\s{0,4}:\s{0,4}\{\s{0,40}(?=\\{0,7}["'])/gi;
+
+/** `{"tokens": {"…": {…}}}`: the keys of the object are the secrets. */
+function keySecrets(text: string, objects: readonly Located[]): Span[] {
+  return objects.flatMap(({ end: at, words }) => {
+    const name = words[2] ?? "";
+    if (/public|cache|idempotency/i.test(name)) return [];
+    const keys = text.slice(at, at + 4_000).matchAll(/\\{0,7}["']([^"'\\\s]{8,200})\\{0,7}["']\s{0,4}:/g);
+    return [...keys].flatMap((key) =>
+      isSecretKey(name, key[1] ?? "")
+        ? [makeSpan(at + key.index + key[0].indexOf(key[1] ?? ""), key[1] ?? "", "key")]
+        : [],
+    );
+  });
+}
+
+/** Whether the key of an object is itself a secret, as its parent's name says. */
+export function isSecretKey(parent: string, key: string): boolean {
+  if (
+    !/(?:token|key|password|secret|credential|session)s?$/i.test(parent) ||
+    gradeName(key, key) !== undefined
+  )
+    return false;
+  return /password/i.test(parent) ? isChosen(key) : isChosen(key) && isScrambled(key, 16);
+}
