@@ -86,8 +86,10 @@ export function createRootFinder(surroundings: AgentSurroundings): FindRoots {
     const plugins = await findPluginRoots(claudeHome(surroundings), here, table.length);
     return {
       roots: [
-        ...here.flatMap(({ id, root }) => listRoots(id, ({ project }) => project && join(root, project))),
-        ...listRoots("user", ({ user }) => user && join(user[0](surroundings), user[1])),
+        ...here.flatMap(({ id, root }) =>
+          listRoots(id, root, ({ project }) => project && join(root, project)),
+        ),
+        ...listRoots("user", null, ({ user }) => user && join(user[0](surroundings), user[1])),
         ...plugins.roots,
       ],
       problems: [
@@ -104,11 +106,16 @@ export function createRootFinder(surroundings: AgentSurroundings): FindRoots {
   };
 }
 
-function listRoots(scopeId: string, findFolder: (row: RootRow) => string | null): ItemRoot[] {
+function listRoots(
+  scopeId: string,
+  checkout: string | null,
+  findFolder: (row: RootRow) => string | null,
+): ItemRoot[] {
   return table.flatMap((row, rank) => {
     const path = findFolder(row);
     const { kind, form, prefix = "" } = row;
-    return path === null ? [] : [{ path, kind, form, scopeId, rank, prefix, owner: null, draft: false }];
+    if (path === null) return [];
+    return [{ path, kind, form, scopeId, rank, prefix, owner: null, draft: false, checkout }];
   });
 }
 
@@ -210,7 +217,8 @@ async function listPluginRoots(
     for (const path of [join(folder, `${kind}s`), ...resolveWithin(folder, manifest[`${kind}s`])]) {
       const isPackage = existsSync(join(path, skillFile));
       const form = kind !== "skill" ? "markdown" : isPackage ? "package" : "packages";
-      roots.push({ path, kind, form, scopeId, rank, prefix, owner: "core", draft: false });
+      // A plugin is on this machine because the person installed it.
+      roots.push({ path, kind, form, scopeId, rank, prefix, owner: "core", draft: false, checkout: null });
     }
   return [...new Map(roots.map((root) => [`${root.kind} ${root.path}`, root])).values()];
 }

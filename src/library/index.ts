@@ -1,6 +1,7 @@
 export type { CatalogReading, FindRoots } from "./catalog/catalog.ts";
 export type { ItemRoot } from "./catalog/read-files.ts";
 export { openStock, type Stock } from "./catalog/stock.ts";
+export type { RepositoryItem, RepositoryTrust } from "./catalog/trust.ts";
 export { importKind } from "./exchange/exchange.ts";
 export {
   createLibrary,

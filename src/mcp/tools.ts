@@ -39,10 +39,11 @@ const skillSearch = defineTool({
 });
 
 async function findSkills(knack: Knack, query: string, cwd: string) {
-  return (await knack.find(query, cwd)).map(({ card, why, chance }) => {
-    const { name, kind, draft, harmless } = card;
-    // A description that may be dangerous is not shown.
-    const description = harmless ? card.description : "";
+  const found = (await knack.find(query, cwd)).filter(({ card }) => card.told !== "nothing");
+  return found.map(({ card, why, chance }) => {
+    const { name, kind, draft, told } = card;
+    // A description is the words of whoever wrote it: where nobody vouches for them, the name is enough.
+    const description = told === "whole" ? card.description : "";
     return { name, kind, description, why, draft, chance: Math.round(chance * 100) / 100 };
   });
 }

@@ -19,7 +19,7 @@ export type Issue = (typeof issues)[number];
 type FaultCode =
   | "invalid_argument" | "skill_core_readonly" | "skill_already_exists" | "skill_package_missing"
   | "skill_package_invalid" | "skill_near_duplicate" | "learning_unavailable" | "learning_not_started"
-  | "evidence_unresolved" | "signal_refused" | "skill_unknown" | "publish_failed";
+  | "evidence_unresolved" | "signal_refused" | "skill_unknown" | "skill_not_accepted" | "publish_failed";
 
 /** A refusal that an agent can act on: what is wrong, each thing of it, and what to do next. */
 export interface AuthoringFault {

@@ -21,6 +21,7 @@ export {
 export {
   type Concern,
   type ConcernCode,
+  isDoubt,
   isSafePath,
   maxBodyChars,
   mayBeWritten,

@@ -49,6 +49,11 @@ export function mayBeWritten(concerns: readonly Concern[]): boolean {
   return concerns.every(({ severity }) => severity !== "block");
 }
 
+/** Whether a concern is one of harm: a path in somebody's home is only untidy. */
+export function isDoubt({ code }: Concern): boolean {
+  return code !== "personal-path";
+}
+
 /** Something that should not be in a text that agents read. */
 export interface Concern {
   readonly code: ConcernCode;

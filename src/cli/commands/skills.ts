@@ -14,7 +14,7 @@ import { skillChanges } from "./skill-changes.ts";
 
 const args = {
   words: arg.words(
-    "list, show <name>, problems, diff <name>, undo [name], accept <name>, reject <name>, unskip <name>, write <name>, pin <name>, unpin <name>, archived, restore <name>",
+    "list, show <name>, problems, diff <name>, undo [name], accept <name>, reject <name>, unskip <name>, write <name>, pin <name>, unpin <name>, trust [folder], untrust [folder], archived, restore <name>",
   ),
   all: arg.flag("with list: everything your agents have, whoever wrote it"),
   project: arg.flag("with list --all: only this project's"),
@@ -242,8 +242,12 @@ async function listAll(call: OpenSkillsCall): Promise<number> {
 }
 
 /** When an agent is given an item without asking for it. */
-function describeLoad({ load, harmless }: Item): string {
+function describeLoad({ load, harmless, told, draft }: Item): string {
   if (!harmless) return "only on request";
+  if (load === "fit" || load === "always") {
+    if (told === "nothing") return "after your yes";
+    if (told === "name") return draft ? "by name, until your yes" : "by name, until you trust it";
+  }
   return { fit: "when it fits", always: "always", never: "never", person: "by you alone" }[load];
 }
 

@@ -10,6 +10,7 @@ import type { Store } from "../../store/index.ts";
 import { resolveScopes } from "../lifecycle/archive.ts";
 import { dirname, readHistory } from "../publish/changes.ts";
 import { type ItemRoot, readRoots } from "./read-files.ts";
+import { decideTold, findTrusted, hashItem, readTrusted } from "./trust.ts";
 
 /** Projects whose skills are read: those that were worked in last. */
 const mostProjects = 40;
@@ -55,7 +56,7 @@ export async function readCatalog(deps: CatalogDeps): Promise<CatalogReading> {
   const found = await deps.roots(await listLatestProjects(deps));
   const drafts = await listDraftRoots(store, published);
   const read = await readRoots([...found.roots, ...drafts], known);
-  const files = markSources(read.files, published);
+  const files = await markVouched(store, markSources(read.files, published), published);
   const { items, problems } = mergeFiles(files);
   return {
     files,
@@ -79,7 +80,7 @@ async function listDraftRoots(store: Store, published: readonly KeptArtifact[]):
   const resolveScope = await resolveScopes(store, drafts);
   return drafts.map((one) => ({
     ...{ path: one.path, kind: one.kind as ItemKind, form: one.kind === "skill" ? "package" : "file" },
-    ...{ scopeId: resolveScope(one), prefix: "", owner: "learned", draft: true },
+    ...{ scopeId: resolveScope(one), prefix: "", owner: "learned", draft: true, checkout: null },
     // Whatever is in an agent's own folder wins over a draft.
     rank: Number.MAX_SAFE_INTEGER,
   }));
@@ -87,10 +88,9 @@ async function listDraftRoots(store: Store, published: readonly KeptArtifact[]):
 
 /** Marks each file that Knack wrote with what it was made of: the ledger knows better than the file. */
 function markSources(files: readonly ItemFile[], published: readonly KeptArtifact[]): ItemFile[] {
-  const byPath = new Map(published.map((kept) => [kept.path, kept]));
+  const findKept = mapPublished(published);
   return files.map((file) => {
-    const paths = [file.path, dirname(file.path), file.real, dirname(file.real)];
-    const kept = paths.map((path) => byPath.get(path)).find((one) => one !== undefined);
+    const kept = findKept(file);
     const { item } = file;
     const source = kept?.origin.id ?? null;
     if (item === null || item.source === source) return file;
@@ -98,6 +98,37 @@ function markSources(files: readonly ItemFile[], published: readonly KeptArtifac
     const owner = kept && isMadeByKnack(kept) ? "learned" : item.owner;
     return { ...file, item: { ...item, source, owner } };
   });
+}
+
+function mapPublished(published: readonly KeptArtifact[]): (file: ItemFile) => KeptArtifact | undefined {
+  const byPath = new Map(published.map((kept) => [kept.path, kept]));
+  return ({ path, real }) =>
+    [path, dirname(path), real, dirname(real)].map((one) => byPath.get(one)).find((one) => one !== undefined);
+}
+
+/**
+ * Marks each item with who vouches for its files, and so with how much of it agents are told. Only what a checkout
+ * brings along and somebody may vouch for is hashed as a whole: the rest is not worth the reading.
+ */
+async function markVouched(
+  store: Store,
+  files: readonly ItemFile[],
+  published: readonly KeptArtifact[],
+): Promise<ItemFile[]> {
+  const trusted = await readTrusted(store);
+  const findKept = mapPublished(published);
+  const marked: ItemFile[] = [];
+  for (const file of files) {
+    const { item } = file;
+    const kept = findKept(file);
+    const expected =
+      item === null || item.checkout === null ? [] : [kept?.content, findTrusted(trusted, item) ?? undefined];
+    const hash = item !== null && expected.some((one) => one !== undefined) ? await hashItem(item) : null;
+    const accepted = hash !== null && expected.includes(hash) ? hash : null;
+    const told = item && decideTold({ ...item, accepted }, kept?.held !== undefined);
+    marked.push(item === null || told === null ? file : { ...file, item: { ...item, accepted, told } });
+  }
+  return marked;
 }
 
 /** A file with an item. */
