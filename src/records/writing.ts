@@ -257,6 +257,8 @@ export interface SkillProposal {
   readonly before: string | null;
   readonly after: string;
   readonly because: string;
+  /** Why it waits for a person whatever the settings say; absent where nothing speaks against it. */
+  readonly held?: string;
   readonly model: string;
   /** The events it rests on, by the agent's session. */
   readonly evidence: readonly { readonly run: SessionId; readonly ref: string }[];
