@@ -6,6 +6,7 @@ import {
   type Event,
   type Finding,
   getSessionId,
+  isSaid,
   type Lead,
   type LedgerEntry,
   type LessonId,
@@ -27,6 +28,7 @@ import {
   type SessionView,
   viewSessions,
 } from "../transcripts/index.ts";
+import { findDoubt } from "../trust/index.ts";
 import { createMeter } from "./dossier.ts";
 import { settleFindings, type Verdict } from "./judge.ts";
 import { findCertain, rulesVersion } from "./leads/certain.ts";
@@ -256,7 +258,7 @@ export async function readForLearning(store: Store, session: SessionView) {
 export async function settle(
   store: Store,
   session: SessionView,
-  read: Pick<Awaited<ReturnType<typeof readForLearning>>, "byRules" | "leads">,
+  read: Pick<Awaited<ReturnType<typeof readForLearning>>, "byRules" | "leads" | "events">,
   verdict: Verdict | null,
 ): Promise<Finding[]> {
   const { findings, decisions } = store.learning;
@@ -266,7 +268,19 @@ export async function settle(
   const isDecided = (lessonId: LessonId | undefined) =>
     lessonId !== undefined && all.get(lessonId)?.some(({ actor }) => actor === "person") === true;
   const decided = read.byRules.filter((one) => isDecided(lessonIds.get(findingId(session, one))));
-  return settleFindings(read, verdict, decided);
+  return markDoubts(settleFindings(read, verdict, decided), read.events, session);
+}
+
+/** Findings with what speaks against telling agents of them before a person accepts them. */
+function markDoubts(
+  findings: readonly Finding[],
+  events: readonly Event[],
+  { project: { root }, cwd }: SessionView,
+): Finding[] {
+  return findings.map((finding) => {
+    const doubt = isSaid(finding.kind) ? null : findDoubt(finding, events, root ?? cwd);
+    return doubt === null ? finding : { ...finding, doubt };
+  });
 }
 
 /** The judge's word under the key of its entry. */
@@ -396,7 +410,7 @@ interface RuleLearning {
 export function learnByRules(session: SessionView, all: readonly Event[], now: number): RuleLearning {
   const events = selectOwnEvents(session, all);
   const calls = new CallReader();
-  const findings = findCertain(events, calls);
+  const findings = markDoubts(findCertain(events, calls), all, session);
   const uses = calls.uses(events);
   const recoveries = calls.recoveries(events);
   const troubles = listTroubles(recoveries, events, calls);

@@ -24,6 +24,7 @@ import {
   type CallUse,
   type Cause,
   type Event,
+  type Finding,
   isUse,
   type Lesson,
   promotedScopeId,
@@ -316,10 +317,26 @@ function fitFinding(question: Question, known: KnownFinding, asked: Circumstance
   return score < requiredScore(by, asked) ? null : { known, fit, score, by, distance };
 }
 
-/** Of what the judge says, agents are told unasked what a person accepted, and cures that were seen to work. */
-function mayBeTold({ finding, lesson }: KnownFinding): boolean {
-  const isCure = finding.symptom !== null && finding.call !== null && finding.excerpt.worked !== null;
-  return finding.by !== "judge" || lesson.state.acceptedAt !== undefined || isCure;
+/**
+ * Whether an agent may be told unasked: what a person accepted, in the words that they accepted; and cures that were
+ * seen to work here, whose steps are clean.
+ */
+export function mayBeTold({
+  finding,
+  lesson,
+  foundAt,
+}: Pick<KnownFinding, "finding" | "lesson" | "foundAt">): boolean {
+  const { acceptedAt } = lesson.state;
+  if (finding.doubt === undefined && (acceptedAt !== undefined || isProvedCure(finding))) return true;
+  return acceptedAt !== undefined && foundAt <= acceptedAt && finding.lesson === lesson.lesson;
+}
+
+/** A failing call and what got past it; or a file that was looked for in vain more than once. */
+function isProvedCure({ kind, symptom, excerpt, remedy, call, by }: Finding): boolean {
+  if (kind !== "error-recovery" || symptom === null || remedy === "none") return false;
+  // Of what a judge says only a call that rules saw work is a fact.
+  if (by === "judge") return remedy !== null && call !== null && excerpt.worked !== null;
+  return remedy !== null || (symptom.cause === "missing-file" && excerpt.worked === null);
 }
 
 /** The minimum score of an answer; lower for an explicit query in words. */

@@ -45,6 +45,7 @@ export {
   type Cause,
   chooseArtifact,
   compareFindings,
+  type Doubt,
   type Evidence,
   type Excerpt,
   type Finding,

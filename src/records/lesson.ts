@@ -1,4 +1,4 @@
-import type { Actor, Event, SessionId, TranscriptId } from "./session.ts";
+import type { Actor, Event, Provenance, SessionId, TranscriptId } from "./session.ts";
 
 // biome-ignore format: a list of names reads better in rows
 export type LessonStatus =
@@ -218,6 +218,21 @@ export interface LessonText {
   readonly symptom: Symptom | null;
   /** How the call that worked differs from the one that failed. */
   readonly remedy: Remedy | null;
+  /** Why agents are not told of it before a person accepts it; absent where nothing speaks against it. */
+  readonly doubt?: Doubt;
+}
+
+/** A reason to ask a person before an agent is told. */
+export interface Doubt {
+  /**
+   * Words that first came from somebody else; a step that can do harm, whoever thought of it; something learned on
+   * somebody else's branch.
+   */
+  readonly kind: "foreign" | "dangerous" | "branch";
+  /** Where the words came from. */
+  readonly from: Provenance;
+  /** The words, what a dangerous step does, or the name of the branch. */
+  readonly words: string;
 }
 
 /** A lesson with the events it rests on. */

@@ -1,4 +1,5 @@
 export { maskStart } from "./assignments.ts";
+export { type Danger, type DangerKind, findDanger } from "./danger.ts";
 export {
   cutToFit,
   type FenceFrame,
@@ -9,6 +10,7 @@ export {
   takeFitting,
   withoutHome,
 } from "./fence.ts";
+export { leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
 export { findSecrets, redact, redactNamed } from "./redact.ts";
 export {
   createRedactor,
@@ -29,4 +31,5 @@ export {
   scan,
   scanSince,
 } from "./scan.ts";
+export { findDoubt } from "./taint.ts";
 export { createThreadRedactor } from "./thread.ts";

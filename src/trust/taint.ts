@@ -1,0 +1,192 @@
+import type { JsonObject } from "../base/index.ts";
+import { parseCommand, type Run } from "../failures/index.ts";
+import type { Doubt, Event, Finding, Provenance } from "../records/index.ts";
+import { baseName, wordSet } from "../text/index.ts";
+import { findDanger } from "./danger.ts";
+import { leastTrusted, ownWords, readProvenance } from "./provenance.ts";
+
+/**
+ * Why agents are not told of a finding before a person accepts it: a step that can do harm, or one whose words the
+ * agent had from somebody else. Null where its steps are clean. `events` is the whole session, in order.
+ */
+export function findDoubt(finding: Finding, events: readonly Event[], root: string | null): Doubt | null {
+  const place = new Map(events.map((event, at) => [event.ref, at]));
+  const [failed, ...later] = finding.refs.flatMap((ref) => events[place.get(ref) ?? -1] ?? []);
+  // What got past the failure comes first, and may have met another one.
+  const acts = later.filter(({ kind, outcome }, at) => kind === "call" && (at === 0 || outcome !== "failed"));
+  const commands = acts.flatMap(({ command }) => command ?? []);
+  const danger = findDanger([...commands, ...listQuotes(finding)], { root });
+  if (danger !== null) return { kind: "dangerous", from: "agent", words: danger.words };
+  const end = Math.max(-1, ...acts.map(({ ref }) => place.get(ref) ?? -1));
+  const before = events.slice(0, end < 0 ? events.length : end);
+  const tried = new Set(listTellingWords(failed?.command ?? "", root).map(({ word }) => word));
+  for (const telling of listTold(finding, commands, root)) {
+    const from = tried.has(telling.word) ? null : traceWord(telling, before, { failed, root });
+    if (from !== null) return { kind: "foreign", from, words: telling.word };
+  }
+  return null;
+}
+
+/** The telling words of the calls that helped, as far as they are told; and those of what is quoted. */
+function listTold(finding: Finding, commands: readonly string[], root: string | null): TellingWord[] {
+  const { lesson, action, steps } = finding;
+  const told = [lesson, action, ...steps].join("\n");
+  const called = commands.flatMap((command) => listTellingWords(command, root));
+  // What is quoted may be no command at all: its first word tells nothing.
+  const quoted = listQuotes(finding).flatMap((quote) => listTellingWords(quote, root));
+  return [
+    ...called.filter(({ word }) => mentions(told, word)),
+    ...quoted.filter(({ kind }) => kind === "package" || kind === "host"),
+  ];
+}
+
+/** Commands that the words of a finding quote: a step that is told in words is a step too. */
+function listQuotes({ lesson, steps, excerpt: { failed } }: Finding): string[] {
+  const quoted = [...[lesson, ...steps].join("\n").matchAll(/`([^`\n]{2,300})`/g)].map(
+    ([, code = ""]) => code,
+  );
+  return quoted.filter((code) => failed?.includes(code) !== true);
+}
+
+// --- The words that decide what a command does ---
+
+interface TellingWord {
+  readonly kind: "program" | "package" | "host" | "option";
+  readonly word: string;
+}
+
+function listTellingWords(command: string, root: string | null): TellingWord[] {
+  return parseCommand(command).flatMap((run) => [
+    ...findProgram(run, root),
+    ...findPackages(run)
+      .filter((word) => !everydayPrograms.has(word))
+      .map((word) => ({ kind: "package" as const, word })),
+    ...[...run.env, ...run.args].flatMap(findHosts).map((word) => ({ kind: "host" as const, word })),
+    ...findOptions(run).map((word) => ({ kind: "option" as const, word })),
+  ]);
+}
+
+/** A program that not every machine has; the project's own scripts are no strangers to it. */
+function findProgram({ written, name, wrapper }: Run, root: string | null): TellingWord[] {
+  const isPath = /[/\\]/.test(written);
+  if (!isPath && everydayPrograms.has(name)) return [];
+  if (wrapper.some((word) => packageRunners.has(baseName(word)))) return [{ kind: "package", word: name }];
+  const isOwn = isPath && (!/^[/~\\]|^[a-z]:/i.test(written) || (root !== null && written.startsWith(root)));
+  return isOwn ? [] : [{ kind: "program", word: written }];
+}
+
+const everydayPrograms = wordSet(
+  `cd ls cat head tail sed awk grep rg find xargs sort uniq wc cut tr tee echo printf pwd mkdir rmdir touch cp mv rm ln
+  chmod chown test [ [[ true false which type command env export source . set unset sleep time timeout date diff patch
+  file stat tar gzip gunzip zip unzip ps kill pkill pgrep lsof ss sudo sh bash zsh fish pwsh powershell cmd curl wget
+  jq yq git gh glab node npm npx pnpm pnpx yarn bun bunx deno corepack nvm fnm volta tsc tsx python python3 pip pip3
+  pipx uv uvx poetry pdm hatch conda pytest ruff black mypy tox nox ruby gem bundle rake rails rspec go gofmt cargo
+  rustc rustup rustfmt java javac mvn gradle kotlin scala sbt dotnet msbuild swift xcodebuild pod php composer perl
+  make cmake ninja bazel just task docker docker-compose podman kubectl helm terraform aws gcloud az psql mysql sqlite3
+  redis-cli systemctl service brew apt apt-get dnf yum apk pacman vitest jest mocha eslint prettier biome vite webpack
+  claude codex gemini opencode knack`,
+);
+
+const packageRunners = wordSet("npx pnpx bunx uvx dlx");
+/** Programs that fetch what they are given by name, and the words by which they are told to. */
+const installers = wordSet(
+  "npm pnpm yarn bun deno pip pip3 pipx uv poetry pdm conda gem bundle go cargo brew apt apt-get dnf yum apk pacman composer dotnet rustup corepack",
+);
+const installVerbs =
+  /^(?:i|install|add|get|require|reinstall|update|upgrade|dlx|exec|x|run|tool|global|-S|prepare|use)$/;
+
+function findPackages({ name, args }: Run): string[] {
+  const operands = args.filter((arg) => !arg.startsWith("-"));
+  if (packageRunners.has(name)) return operands.slice(0, 1).map(trimVersion);
+  const isPip = /^python/.test(name) && args[0] === "-m" && /^pip|^uv$/.test(args[1] ?? "");
+  const given = isPip ? operands.slice(1) : installers.has(name) ? operands : [];
+  const verbs = given.findIndex((word) => !installVerbs.test(word));
+  const isScript = given[0] === "run" || given[0] === "exec" || given[0] === "x";
+  if (verbs < 1 || (isScript && name !== "pipx")) return [];
+  return given.slice(verbs).filter(isPackageName).map(trimVersion);
+}
+
+/** Paths of this machine are no packages. */
+function isPackageName(word: string): boolean {
+  return !/^[./~]|^\d+$|\.(?:txt|toml|json|lock|whl|tgz)$/.test(word);
+}
+
+function trimVersion(word: string): string {
+  return word.replace(/(?<=.)(?:@[^/]*|[=<>~!]=?.*|\[.*)$/, "");
+}
+
+function findHosts(word: string): string[] {
+  const urls = [...word.matchAll(/[a-z][a-z0-9+.-]*:\/\/(?:[^/@\s]*@)?([^/:\s"']+)/gi)].map(
+    ([, host = ""]) => host,
+  );
+  const bare =
+    /(?:^|@|=)((?:[\w-]+\.)+(?:com|org|net|io|co|dev|app|ai|xyz|info|cloud|me|ru|cn|example|invalid|test)|\d{1,3}(?:\.\d{1,3}){3})(?=[:/]|$)/i.exec(
+      word,
+    )?.[1];
+  return [...urls, ...(bare === undefined ? [] : [bare])].filter((host) => !ownHosts.test(host));
+}
+
+const ownHosts = /^(?:localhost|127\.|0\.0\.0\.0|\[?::1|\$)/;
+
+function findOptions({ args, env }: Run): string[] {
+  const flags = args.flatMap((arg) => /^--[a-z][\w-]{2,}/i.exec(arg)?.[0] ?? []);
+  const variables = env.flatMap((set) => /^\w{3,}(?==)/.exec(set)?.[0] ?? []);
+  return [...flags, ...variables];
+}
+
+// --- Where they came from ---
+
+interface Circumstances {
+  readonly failed: Event | undefined;
+  readonly root: string | null;
+}
+
+/** Where the agent had a word from, if that speaks against telling it; null where it is the agent's or the person's. */
+function traceWord(
+  { kind, word }: TellingWord,
+  before: readonly Event[],
+  { failed, root }: Circumstances,
+): Provenance | null {
+  let from: Provenance | null = null;
+  for (const event of before) {
+    const source = findMention(event, word, root);
+    if (source === null) continue;
+    if (source === "person" || (source === "agent" && from === null)) return null;
+    // What the project declares is not new to it.
+    if (source === "repository" && kind === "package" && declaresPackages(event)) return null;
+    const isNear = event === failed || source === "program" || source === "repository" || source === "file";
+    if (source === "agent" || (isNear && kind === "option")) continue;
+    from = from === null ? source : leastTrusted(from, source);
+  }
+  return from;
+}
+
+/** Who says a word in an event: its author in what was typed or called, another in what came back. */
+function findMention(event: Event, word: string, root: string | null): Provenance | null {
+  if (event.kind === "call" && mentions(`${event.command ?? ""}\n${listTexts(event.input)}`, word))
+    return "agent";
+  if (!mentions(event.text, word)) return null;
+  const source = readProvenance(event, root);
+  if (event.kind !== "prompt") return source;
+  // What a program or another agent hands over, and what a person pastes, may be anybody's words.
+  if (source !== "person") return "import";
+  return mentions(ownWords(event.text), word) ? "person" : "import";
+}
+
+function mentions(text: string, word: string): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+    if (!/[\w-]/.test(text[at - 1] ?? " ") && !/[\w-]/.test(text[at + word.length] ?? " ")) return true;
+  return false;
+}
+
+function listTexts(input: JsonObject | null): string {
+  return input === null ? "" : JSON.stringify(input);
+}
+
+const manifests =
+  /^(?:package(?:-lock)?\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|pyproject\.toml|requirements[\w.-]*\.txt|setup\.(?:py|cfg)|uv\.lock|poetry\.lock|Pipfile(?:\.lock)?|go\.(?:mod|sum)|Cargo\.(?:toml|lock)|Gemfile(?:\.lock)?|composer\.(?:json|lock)|[\w.-]+\.csproj|pom\.xml|build\.gradle(?:\.kts)?)$/;
+
+function declaresPackages({ files, command }: Event): boolean {
+  const words = (command ?? "").split(/\s+/);
+  return [...files, ...words].some((file) => manifests.test(baseName(file)));
+}
