@@ -16,7 +16,7 @@ export { maintain } from "./lifecycle/maintain.ts";
 export { curationLimits } from "./lifecycle/proposals.ts";
 export { createPublishDeps, openLibrary } from "./open-library.ts";
 export { findWritingEnd, isWritten, listWritings, type SkillWriting } from "./origins.ts";
-export { packageLimits, packageText, type SubmittedFiles } from "./package.ts";
+export { packageLimits, packageText, type SubmittedFiles, scanPackageSince } from "./package.ts";
 export { type ChangeOutcome, type PublishResult, publishPlan, repairChanges } from "./publish/apply.ts";
 export {
   type AgentFolders,

@@ -3,6 +3,7 @@ import { decodeUtf8 } from "../text/index.ts";
 import {
   type Concern,
   type ConcernCode,
+  isDoubt,
   isSafePath,
   maskStart,
   maxBodyChars,
@@ -112,6 +113,12 @@ export function scanForeign(files: PackageFileList, main = skillFile): Concern[]
   return listPassages(given, text, main).flatMap((passage) =>
     scanPassage(passage, main).map(({ concern }) => concern),
   );
+}
+
+/** What a person should look at in a package that is not in the one before it. */
+export function scanPackageSince(before: PackageFileList | null, files: PackageFileList): Concern[] {
+  const old = new Set(scanForeign(before ?? []).map(({ code, message }) => `${code} ${message}`));
+  return scanForeign(files).filter((one) => isDoubt(one) && !old.has(`${one.code} ${one.message}`));
 }
 
 /** Front matter by which an agent runs something or may do more; only a person gives that. */

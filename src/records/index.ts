@@ -124,6 +124,7 @@ export {
   createFault,
   deferReasons,
   effects,
+  type HeldWriting,
   type Issue,
   isPublished,
   issues,

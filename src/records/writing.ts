@@ -90,11 +90,20 @@ export interface WritingFinished {
   readonly file: string;
   readonly changes: readonly string[];
   readonly fault: AuthoringFault | null;
+  /** Where it waits for a person's yes: the reason, and what accepts it. */
+  readonly held?: HeldWriting;
+}
+
+/** Something written that no agent is given before a person accepts it. */
+export interface HeldWriting {
+  readonly because: string;
+  /** The command that accepts it, after `knack`. */
+  readonly accept: string;
 }
 
 /** Proof that something learned was created, changed or used, in the words that a person is shown. */
 export interface Receipt {
-  readonly kind: "learned" | "updated" | "used";
+  readonly kind: "learned" | "updated" | "used" | "held";
   readonly skill: string;
   readonly text: string;
   readonly invocation: string;

@@ -33,3 +33,10 @@ export {
 } from "./scan.ts";
 export { findDoubt } from "./taint.ts";
 export { createThreadRedactor } from "./thread.ts";
+export {
+  describeDoubt,
+  findWrittenDoubt,
+  listPrograms,
+  type WritingFacts,
+  type WrittenText,
+} from "./written.ts";

@@ -1,0 +1,61 @@
+import { isOwnCall } from "../failures/index.ts";
+import { type PackageFile, type PublishDeps, packageText, scanPackageSince } from "../library/index.ts";
+import { type Event, getSessionId, type TranscriptId } from "../records/index.ts";
+import { baseName } from "../text/index.ts";
+import { describeDoubt, findWrittenDoubt, listPrograms, type WrittenText } from "../trust/index.ts";
+
+/** Something that an agent or a review wrote, and what it had before it when it did. */
+export interface WrittenPackage {
+  readonly files: readonly PackageFile[];
+  /** What it replaces; null for something new. */
+  readonly base: readonly PackageFile[] | null;
+  readonly project: string;
+  readonly root: string | null;
+  /** The transcripts that its author has read or lived through, each up to an event where it did not see the rest. */
+  readonly seen: readonly { readonly transcript: TranscriptId; readonly to?: number }[];
+  /** The events that it gives as evidence. */
+  readonly cited: readonly Event[];
+}
+
+/**
+ * Why what was written waits for a person's yes; null where it may be used at once. The author may have been talked
+ * into it by what it read: so its words count as those of the text in which they first appeared.
+ */
+export async function findHold(deps: PublishDeps, written: WrittenPackage): Promise<string | null> {
+  const { files, base, root } = written;
+  const [doubted] = scanPackageSince(base, files);
+  if (doubted) return `${doubted.where}: ${doubted.message.replace(/\.$/, "")}`;
+  const texts = toTexts(files);
+  const sessions: Event[][] = [];
+  for (const { transcript, to = Number.POSITIVE_INFINITY } of written.seen) {
+    const events = await deps.store.events.of(transcript);
+    sessions.push(events.filter((event) => !isOwnCall(event) && Number(event.ref.slice(1)) <= to));
+  }
+  const programs = await findKnownPrograms(deps, listPrograms(texts, root), written);
+  const facts = { sessions, cited: written.cited, root, programs };
+  const doubt = findWrittenDoubt(texts, toTexts(base ?? []), facts);
+  return doubt && describeDoubt(doubt);
+}
+
+function toTexts(files: readonly PackageFile[]): WrittenText[] {
+  return files.map(packageText).map(({ path, words }) => ({ path, text: words }));
+}
+
+/** Of some programs, those that worked in earlier sessions of the project. */
+async function findKnownPrograms(
+  { store }: PublishDeps,
+  programs: readonly string[],
+  { seen, project }: WrittenPackage,
+): Promise<Set<string>> {
+  const known = new Set<string>();
+  if (programs.length === 0) return known;
+  const all = await store.sessions.list();
+  const own = new Set(seen.map(({ transcript }) => transcript));
+  const runs = new Set<string>(all.filter(({ id }) => own.has(id)).map(getSessionId));
+  for (const program of programs) {
+    const uses = await store.learning.uses.of(baseName(program), project);
+    if (uses.some(({ run, ok }) => ok > 0 && ![...runs].some((one) => run.startsWith(one))))
+      known.add(program);
+  }
+  return known;
+}
