@@ -1,6 +1,7 @@
 import { recordEntries } from "../lessons/index.ts";
 import {
   dirname,
+  findHold,
   findSkillFolder,
   findWritingEnd,
   listWritings,
@@ -12,6 +13,7 @@ import {
   repairChanges,
   type SkillFolder,
   type SkillWriting,
+  type WrittenPackage,
 } from "../library/index.ts";
 import {
   type AuthoringFault,
@@ -41,7 +43,6 @@ import {
   listSkillFolders,
   scrubTexts,
 } from "./caller.ts";
-import { findHold, type WrittenPackage } from "./hold.ts";
 import {
   type AuthoringResult,
   composeHeldReceipt,

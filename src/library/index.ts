@@ -34,6 +34,7 @@ export {
   type RulesFile,
   readHistory,
 } from "./publish/changes.ts";
+export { findHold, type WrittenPackage } from "./publish/hold.ts";
 export { type LeftOut, listPublished, type PublishedItem, type Suggestion } from "./publish/lessons.ts";
 export { findSkillFolder, openPackages, type PackageToPublish } from "./publish/plan-package.ts";
 export { maxDescriptionChars, renderRule } from "./publish/render.ts";

@@ -62,8 +62,12 @@ export async function gatherEvidence(
   );
   if (typeof listed === "string") return { unread: listed };
   const packages = listed.skills;
+  // A reviewer is not shown what nobody vouches for: its answer would be as doubtful.
   const own = items.filter(
-    ({ kind, scopeId }) => kind === "skill" && (scopeId === project || scopeId === "user"),
+    ({ kind, scopeId, told, draft }) =>
+      kind === "skill" &&
+      (scopeId === project || scopeId === "user") &&
+      (told === "whole" || (draft && told === "name")),
   );
   const skills = own.map((item) => describeSkill(item, packages));
   const facts = await readFacts(deps.store, project, window, skills);

@@ -419,13 +419,14 @@ async function listProposalFormats({ store }: PublishDeps, { evidence }: SkillPr
 }
 
 function toPackage(
-  { id, name, path }: SkillProposal,
+  { id, name, path, held }: SkillProposal,
   files: PackageFileList,
   place: SkillFolder,
   reach: Reach,
   base: PackageFileList | null,
 ): PackageToPublish {
-  return { origin: { kind: "proposal", id }, name, path, files, place, reach, base };
+  const waits = reach === "draft" && held !== undefined ? { held } : {};
+  return { origin: { kind: "proposal", id }, name, path, files, place, reach, base, ...waits };
 }
 
 async function projectRoot({ projects }: Pick<Store, "projects">, project: string): Promise<string | null> {

@@ -1,14 +1,16 @@
-import { isOwnCall } from "../failures/index.ts";
-import { type PackageFile, type PublishDeps, packageText, scanPackageSince } from "../library/index.ts";
-import { type Event, getSessionId, type TranscriptId } from "../records/index.ts";
-import { baseName } from "../text/index.ts";
-import { describeDoubt, findWrittenDoubt, listPrograms, type WrittenText } from "../trust/index.ts";
+import { isOwnCall } from "../../failures/index.ts";
+import { type Event, getSessionId, parseRef, type TranscriptId } from "../../records/index.ts";
+import { baseName } from "../../text/index.ts";
+import { describeDoubt, findWrittenDoubt, listPrograms, type WrittenText } from "../../trust/index.ts";
+import type { PackageFileList } from "../files/packages.ts";
+import { packageText, scanPackageSince } from "../package.ts";
+import type { PublishDeps } from "./changes.ts";
 
 /** Something that an agent or a review wrote, and what it had before it when it did. */
 export interface WrittenPackage {
-  readonly files: readonly PackageFile[];
+  readonly files: PackageFileList;
   /** What it replaces; null for something new. */
-  readonly base: readonly PackageFile[] | null;
+  readonly base: PackageFileList | null;
   readonly project: string;
   readonly root: string | null;
   /** The transcripts that its author has read or lived through, each up to an event where it did not see the rest. */
@@ -29,7 +31,7 @@ export async function findHold(deps: PublishDeps, written: WrittenPackage): Prom
   const sessions: Event[][] = [];
   for (const { transcript, to = Number.POSITIVE_INFINITY } of written.seen) {
     const events = await deps.store.events.of(transcript);
-    sessions.push(events.filter((event) => !isOwnCall(event) && Number(event.ref.slice(1)) <= to));
+    sessions.push(events.filter((event) => !isOwnCall(event) && parseRef(event.ref) <= to));
   }
   const programs = await findKnownPrograms(deps, listPrograms(texts, root), written);
   const facts = { sessions, cited: written.cited, root, programs };
@@ -37,7 +39,7 @@ export async function findHold(deps: PublishDeps, written: WrittenPackage): Prom
   return doubt && describeDoubt(doubt);
 }
 
-function toTexts(files: readonly PackageFile[]): WrittenText[] {
+function toTexts(files: PackageFileList): WrittenText[] {
   return files.map(packageText).map(({ path, words }) => ({ path, text: words }));
 }
 
