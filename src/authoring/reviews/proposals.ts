@@ -15,6 +15,7 @@ import type {
   Event,
   LedgerEntry,
   LiveReach,
+  ReviewAnswered,
   ReviewBegun,
   SkillDraft,
   SkillProposal,
@@ -59,8 +60,12 @@ export function openProposals(deps: PublishDeps) {
     },
     /** Turns a proposal down: the same is not proposed again. */
     rejectProposal: (proposal: ProposalView) => recordDecision(deps, proposal, "rejected"),
-    makeProposals: (project: string, begun: ReviewBegun, drafts: readonly SkillDraft[], model: string) =>
-      makeProposals(deps, project, begun, drafts, model),
+    makeProposals: (
+      project: string,
+      begun: ReviewBegun,
+      answer: Pick<ReviewAnswered, "model"> & { readonly drafts: readonly SkillDraft[] },
+      shown: readonly string[] = [],
+    ) => makeProposals(deps, project, begun, answer, shown),
     publishProposal: (project: string, proposal: SkillProposal) => publishProposal(deps, project, proposal),
   };
 }
@@ -131,8 +136,8 @@ async function makeProposals(
   deps: PublishDeps,
   project: string,
   { review, window }: ReviewBegun,
-  drafts: readonly SkillDraft[],
-  model: string,
+  { drafts, model }: Pick<ReviewAnswered, "model"> & { readonly drafts: readonly SkillDraft[] },
+  shown: readonly string[],
 ): Promise<{
   readonly made: readonly SkillProposal[];
   readonly refused: readonly string[];
@@ -162,7 +167,8 @@ async function makeProposals(
       refused.push(`${nameDraft(draft)}: ${because}`);
       continue;
     }
-    const held = await findHold(deps, await describeReviewed(deps, window, draft, found, context.project));
+    const reviewed = await describeReviewed(deps, window, draft, found, context.project);
+    const held = await findHold(deps, { ...reviewed, shown });
     await deps.versions.keep(found.files);
     // Kept too, so that the diff can be shown when the skill has changed.
     if (found.base !== null) await deps.versions.keep(found.base);

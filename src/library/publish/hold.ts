@@ -17,6 +17,8 @@ export interface WrittenPackage {
   readonly seen: readonly { readonly transcript: TranscriptId; readonly to?: number }[];
   /** The events that it gives as evidence. */
   readonly cited: readonly Event[];
+  /** Other texts that its author was shown and nobody vouches for. */
+  readonly shown?: readonly string[];
 }
 
 /**
@@ -33,6 +35,7 @@ export async function findHold(deps: PublishDeps, written: WrittenPackage): Prom
     const events = await deps.store.events.of(transcript);
     sessions.push(events.filter((event) => !isOwnCall(event) && parseRef(event.ref) <= to));
   }
+  sessions.push(...(written.shown ?? []).map((text) => [toEvent(text)]));
   const programs = await findKnownPrograms(deps, listPrograms(texts, root), written);
   const facts = { sessions, cited: written.cited, root, programs };
   const doubt = findWrittenDoubt(texts, toTexts(base ?? []), facts);
@@ -41,6 +44,15 @@ export async function findHold(deps: PublishDeps, written: WrittenPackage): Prom
 
 function toTexts(files: PackageFileList): WrittenText[] {
   return files.map(packageText).map(({ path, words }) => ({ path, text: words }));
+}
+
+/** A text that was read, as a session has it. */
+function toEvent(text: string): Event {
+  return {
+    ...{ ref: "e1", key: "1", resultKey: null, at: null, endedAt: null, turn: 0, source: "imported" },
+    ...{ kind: "call", sidechain: false, tool: "Read", input: null, command: null, files: ["/"], cwd: null },
+    ...{ outcome: "ok", exitCode: null, text, callId: null, origin: null },
+  };
 }
 
 /** Of some programs, those that worked in earlier sessions of the project. */
