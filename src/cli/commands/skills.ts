@@ -134,6 +134,10 @@ async function showOwn(call: OpenSkillsCall, word: string): Promise<number> {
       kept.map((one) => [
         `${screen.bold(one.name)}  ${screen.dim(`${one.kind}, ${shelfStates[one.state]}, ${describeReach(one.reach)}, ${screen.path(changedFile(one))}`)}`,
         describeAuthor(one, lesson, judges, screen),
+        one.held !== undefined &&
+          screen.dim(
+            `  waits for your yes: ${oneLine(one.held, 200)}. To accept it: ${screen.knack} skills accept ${one.name}`,
+          ),
         "",
         textLines((one.text ?? "there is no file").trimEnd(), "  "),
         "",
@@ -156,7 +160,7 @@ async function listJudges(knack: Knack, findings: readonly StoredFinding[]): Pro
 
 /** Who made a skill: an agent, a review, or rules. A line among an agent's instructions does not say. */
 function describeAuthor(
-  { author }: PublishedItem,
+  { author, origin }: PublishedItem,
   lesson: Lesson | null | undefined,
   judges: readonly string[],
   { dim }: Screen,
@@ -167,6 +171,8 @@ function describeAuthor(
     const where = author.session === null ? "" : ` in session ${author.session}`;
     return dim(`  ${who}${model}${where}, from ${several(author.evidence, "event")}`);
   }
+  if (origin.kind === "import") return dim("  imported, and accepted by you");
+  if (origin.kind === "gap") return dim("  made of what sessions did when it was asked for");
   if (!lesson) return null;
   const writer =
     judges.length > 0 ? `the judge (${judges.join(", ")})` : lesson.by === "judge" ? "the judge" : "rules";
@@ -285,6 +291,14 @@ async function findItems(knack: Knack, word: string): Promise<LibraryItem[]> {
   return found.sort((a, b) => rank(a) - rank(b));
 }
 
+/** Where something comes from that a repository brought along. */
+function describeOrigin({ accepted, doubted }: Item, { knack }: Screen): string {
+  if (doubted) return "the repository; the scan doubts it, so agents are told its name only";
+  return accepted === null
+    ? `the repository; agents are told its name only. To let them be given it: ${knack} skills trust`
+    : "the repository, and accepted by you";
+}
+
 function describeItem(item: LibraryItem, screen: Screen): Lines {
   const { kind, owner, status, project, copies } = item;
   const where = project === null ? "for you" : `for ${project}`;
@@ -293,6 +307,7 @@ function describeItem(item: LibraryItem, screen: Screen): Lines {
   const line = (label: string, text: string) => text !== "" && `  ${label}: ${oneLine(text, 1_100)}`;
   return [
     `${screen.bold(oneLine(item.name))}  ${screen.dim(facts)}`,
+    item.checkout !== null && item.source === null && line("from", describeOrigin(item, screen)),
     line("what", item.description),
     line("when", item.when),
     line("tags", item.tags.join(", ")),
