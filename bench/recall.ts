@@ -56,7 +56,7 @@ async function timesOf(store: Store, what: string, questions: readonly Question[
   let answered = 0;
   for (const [n, question] of questions.entries()) {
     const started = performance.now();
-    const matches = await recall(store, question, { project: "/p", home: null, unasked: true, now });
+    const matches = await recall(store, question, { project: "/p", home: null, asker: "nobody", now });
     // The first ones warm up.
     if (n >= 50) times.push(performance.now() - started);
     if (matches.length > 0) answered++;

@@ -8,7 +8,7 @@ import {
   readLatestModel,
 } from "./agents/index.ts";
 import { openAuthoring, openReviews } from "./authoring/index.ts";
-import type { Clock } from "./base/index.ts";
+import { type Clock, keepPrivate } from "./base/index.ts";
 import { createConsent, createJudgeSource, openJudging, openLearning } from "./learning/index.ts";
 import { openLessons, recordEntries } from "./lessons/index.ts";
 import {
@@ -67,11 +67,13 @@ export async function openKnack(options: KnackOptions = {}) {
   const home = resolveHome(env);
   const surroundings = { home: userHome(env), env };
   const store = await openStore(home, clock, options);
+  // A person may have made the folder, or copied it, with a wider mode. Only with a database is it Knack's for certain.
+  if (!dryRun && !options.copy) keepPrivate(home.folder);
   const work = createBackgroundWork(store, clock);
   const shared = {
     ...{ home, store, clock, redactor, dryRun },
     ...work,
-    ...createConsent(home),
+    ...createConsent(home, store),
     transcripts: new Transcripts({
       exclude: [home.folder],
       roots: async () => (await store.projects.list()).flatMap(({ root }) => root ?? []),
@@ -126,6 +128,8 @@ export async function openKnack(options: KnackOptions = {}) {
       (await store.ledger.since("maintained", 0)).at(-1) ?? null,
     /** Finishes or undoes what a killed process began to write. */
     repair: () => repairChanges(publishing),
+    /** The time by which things age. */
+    eventNow: store.eventNow,
     rebuild: () => rebuild(store),
     close: async () => {
       await store.close();

@@ -1,19 +1,18 @@
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  type Dirent,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from "node:fs";
+import { closeSync, type Dirent, readdirSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { CallTrace, FoundSession, HostCall, MadeCall } from "../authoring/index.ts";
-import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../base/index.ts";
+import {
+  asArray,
+  asObject,
+  asString,
+  isObject,
+  type JsonObject,
+  openPlainFile,
+  parseObject,
+} from "../base/index.ts";
 import type { Format } from "../records/index.ts";
 import { openForeignDatabase } from "../transcripts/index.ts";
 import { type AgentSurroundings, agents } from "./agents.ts";
@@ -352,8 +351,9 @@ function* readLinesWith(mark: string, path: string, bytes: number): Generator<st
 function readEnd(path: string, most: number): Buffer {
   let file: number | null = null;
   try {
-    file = openSync(path, "r");
-    const { size } = fstatSync(file);
+    const { handle, stats } = openPlainFile(path);
+    file = handle;
+    const { size } = stats;
     const bytes = Buffer.alloc(Math.min(size, most));
     readSync(file, bytes, 0, bytes.length, size - bytes.length);
     return bytes;

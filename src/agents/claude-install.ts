@@ -2,18 +2,11 @@ import { createHash } from "node:crypto";
 import { constants, existsSync, statSync } from "node:fs";
 import { access, cp, lstat, mkdir, readdir, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
 import { delimiter, dirname, join, relative, sep } from "node:path";
-import { asArray, isObject, KnackError, parseObject } from "../base/index.ts";
+import { asArray, isObject, KnackError, listFilesBelow, parseObject } from "../base/index.ts";
 import type { Library } from "../library/index.ts";
 import { JsonText, type KeyPath, sameJson, type TextEdit } from "../text/index.ts";
 import { type AgentSurroundings, claudeHome } from "./agents.ts";
-import {
-  generatePlugin,
-  listFilesBelow,
-  type PluginFile,
-  type Program,
-  pluginId,
-  pluginName,
-} from "./claude-plugin.ts";
+import { generatePlugin, type PluginFile, type Program, pluginId, pluginName } from "./claude-plugin.ts";
 
 /** Copies of Knack older than this are no longer used by any open session. */
 const longestSessionMs = 7 * 86_400_000;
@@ -259,7 +252,7 @@ class Installer {
   // --- Settings ---
 
   private async readSettings() {
-    const read = await this.library.readText(this.settings);
+    const read = await this.library.readText(this.settings, this.root ?? undefined);
     if (read.found === "unreadable")
       throw new KnackError("CONFIG_BROKEN", `Settings cannot be read: ${read.message}.`, {
         hint: "Fix the file; nothing was changed.",
@@ -466,7 +459,7 @@ class Installer {
 
   private async listStrays(files: readonly PluginFile[]): Promise<string[]> {
     const known = new Set([...files.map(({ path }) => join(this.folder, path)), this.recordPath]);
-    const found = (await listFilesBelow(this.folder)).map((path) => join(this.folder, path));
+    const found = listFilesBelow(this.folder).map((path) => join(this.folder, path));
     // A copy that another Knack is writing now is not a leftover.
     return found.filter((path) => !known.has(path) && !path.includes(".knack-"));
   }
@@ -504,8 +497,11 @@ class Installer {
     const found = read.found === "text" ? read.hash : null;
     const done = await this.library.writeText(path, text, {
       expecting: expecting === undefined ? found : expecting,
+      root: path === this.settings ? (this.root ?? undefined) : undefined,
+      isPrivate: path.startsWith(this.deps.knackHome + sep),
     });
     if (done.written) return;
+    if (done.because === "outside") throw leadsOut(path);
     // Another Knack may have done the same work.
     const now = await this.library.readText(path);
     if (now.found !== "text" || now.text !== text) throw changedMeanwhile(path);
@@ -597,6 +593,12 @@ async function isAllowed(path: string, how: number): Promise<boolean> {
   );
 }
 
+function leadsOut(path: string): KnackError {
+  return new KnackError("LIBRARY_UNAVAILABLE", `A link leads from ${path} out of the repository.`, {
+    hint: "Remove the link, and try again.",
+  });
+}
+
 function changedMeanwhile(path: string): KnackError {
   return new KnackError("LIBRARY_UNAVAILABLE", `${path} was changed by another program just now.`, {
     hint: "Try again.",
@@ -606,7 +608,7 @@ function changedMeanwhile(path: string): KnackError {
 /** Makes a copy of the program atomically; an existing copy stays. */
 async function copyApp({ from, to }: { readonly from: string; readonly to: string }): Promise<void> {
   const staged = `${to}.new-${process.pid}`;
-  await mkdir(staged, { recursive: true });
+  await mkdir(staged, { recursive: true, mode: 0o700 });
   try {
     await cp(from, join(staged, "node_modules"), { recursive: true, verbatimSymlinks: true });
     await rename(staged, to);

@@ -1,6 +1,5 @@
-import { readdir } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
-import { KnackError } from "../base/index.ts";
+import { join } from "node:path";
+import { KnackError, listFilesBelow } from "../base/index.ts";
 import type { Library } from "../library/index.ts";
 
 /** This Knack, as others are to start it. */
@@ -60,7 +59,7 @@ export async function generatePlugin(
 
 async function readTemplate(library: Pick<Library, "readText">, folder: string): Promise<PluginFile[]> {
   const files: PluginFile[] = [];
-  for (const path of await listFilesBelow(folder)) {
+  for (const path of listFilesBelow(folder)) {
     const read = await library.readText(join(folder, path));
     if (read.found === "text") files.push({ path, text: read.text });
   }
@@ -68,16 +67,6 @@ async function readTemplate(library: Pick<Library, "readText">, folder: string):
   throw new KnackError("LIBRARY_UNAVAILABLE", `The plugin's template is missing from ${folder}.`, {
     hint: "Reinstall Knack: npm install -g knack-cli",
   });
-}
-
-/** Files below a folder, as paths with `/`; empty if the folder does not exist. */
-export async function listFilesBelow(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name)))
-    .map((path) => path.split(sep).join("/"))
-    .sort();
 }
 
 interface HooksFile {

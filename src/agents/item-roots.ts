@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { asArray, asObject, asString } from "../base/index.ts";
+import { asArray, asObject, asString, readPlainFile } from "../base/index.ts";
 import { type FindRoots, type ItemRoot, skillFile } from "../library/index.ts";
 import type { ItemKind, ItemProblem } from "../records/index.ts";
 import { type AgentSurroundings, claudeHome, codexHome } from "./agents.ts";
@@ -115,7 +115,8 @@ function listRoots(
     const path = findFolder(row);
     const { kind, form, prefix = "" } = row;
     if (path === null) return [];
-    return [{ path, kind, form, scopeId, rank, prefix, owner: null, draft: false, checkout }];
+    const from = { within: checkout, checkout, owner: null, draft: false };
+    return [{ path, kind, form, scopeId, rank, prefix, ...from }];
   });
 }
 
@@ -150,15 +151,15 @@ async function findPluginRoots(
   rank: number,
 ): Promise<{ roots: ItemRoot[]; problems: ItemProblem[] }> {
   const problems: ItemProblem[] = [];
-  const list = asObject(await readJson(join(home, "plugins", "installed_plugins.json"), problems));
+  const list = asObject(await readJson(join(home, "plugins", "installed_plugins.json"), null, problems));
   const installed: InstalledPlugins = new Map(
     Object.entries(asObject(list?.plugins) ?? {}).map(([id, entries]) => [id, readInstalls(entries)]),
   );
-  const everywhere = await readEnabled([join(home, "settings.json")], problems);
+  const everywhere = await readEnabled([join(home, "settings.json")], null, problems);
   const loaded = findLoaded("user", null, installed, everywhere);
   for (const { id, root } of projects) {
     const files = ["settings.json", "settings.local.json"].map((name) => join(root, ".claude", name));
-    const here = await readEnabled(files, problems);
+    const here = await readEnabled(files, root, problems);
     // What the person has everywhere is the person's; a project adds to it.
     const own = [...(here ?? [])].filter((plugin) => !everywhere?.has(plugin));
     loaded.push(...findLoaded(id, root, installed, new Set(own)));
@@ -175,10 +176,14 @@ function readInstalls(entries: unknown) {
 }
 
 /** The plugins that settings switch on, later files over earlier ones; null where one cannot be read. */
-async function readEnabled(paths: readonly string[], problems: ItemProblem[]): Promise<Set<string> | null> {
+async function readEnabled(
+  paths: readonly string[],
+  within: string | null,
+  problems: ItemProblem[],
+): Promise<Set<string> | null> {
   const enabled = new Set<string>();
   for (const path of paths) {
-    const read = await readJson(path, problems);
+    const read = await readJson(path, within, problems);
     if (read === undefined) return null;
     for (const [id, on] of Object.entries(asObject(asObject(read)?.enabledPlugins) ?? {}))
       on === false ? enabled.delete(id) : enabled.add(id);
@@ -210,7 +215,8 @@ async function listPluginRoots(
   rank: number,
   problems: ItemProblem[],
 ): Promise<ItemRoot[]> {
-  const manifest = asObject(await readJson(join(folder, ".claude-plugin", "plugin.json"), problems)) ?? {};
+  const file = join(folder, ".claude-plugin", "plugin.json");
+  const manifest = asObject(await readJson(file, folder, problems)) ?? {};
   const prefix = `${id.slice(0, id.lastIndexOf("@"))}:`;
   const roots: ItemRoot[] = [];
   for (const kind of ["skill", "command", "agent"] as const)
@@ -218,7 +224,8 @@ async function listPluginRoots(
       const isPackage = existsSync(join(path, skillFile));
       const form = kind !== "skill" ? "markdown" : isPackage ? "package" : "packages";
       // A plugin is on this machine because the person installed it.
-      roots.push({ path, kind, form, scopeId, rank, prefix, owner: "core", draft: false, checkout: null });
+      const from = { within: folder, checkout: null, owner: "core" as const, draft: false };
+      roots.push({ path, kind, form, scopeId, rank, prefix, ...from });
     }
   return [...new Map(roots.map((root) => [`${root.kind} ${root.path}`, root])).values()];
 }
@@ -235,9 +242,10 @@ function resolveWithin(folder: string, said: unknown): string[] {
 }
 
 /** The content of a JSON file; null if it does not exist, undefined if it cannot be read. */
-async function readJson(path: string, problems: ItemProblem[]): Promise<unknown> {
+async function readJson(path: string, within: string | null, problems: ItemProblem[]): Promise<unknown> {
   try {
-    return JSON.parse((await readFile(path, "utf8")).replace(/^\ufeff/, ""));
+    const bytes = readPlainFile(path, { within: within ?? undefined });
+    return JSON.parse(bytes.toString("utf8").replace(/^\ufeff/, ""));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return null;

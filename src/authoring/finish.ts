@@ -20,6 +20,7 @@ import {
   authoredId,
   createFault,
   type HeldWriting,
+  isPersons,
   isPublished,
   type LedgerEntry,
   type Receipt,
@@ -330,7 +331,7 @@ async function checkDuplicate(
   const { writing: id, target: path, reason, refs, file } = started;
   // When the person last asked for it in so many words.
   const events = reason === "explicit_user_request" ? await deps.store.events.some(file, refs) : [];
-  const prompts = events.filter(({ kind }) => kind === "prompt").map((event) => event.at ?? at);
+  const prompts = events.filter(isPersons).map((event) => event.at ?? at);
   return openPackages(deps).findDuplicate({
     ...{ skill, path, project: active.caller.project.id, root: getCallerRoot(active) },
     origin: { kind: "session", id },

@@ -180,7 +180,7 @@ async function takeSignals(
     const judged = judgeSignals(given, {
       ...{ from, run, file, invocation, learned, prefix, skills },
       before: listGivenKinds(await tx.ledger.since("signal.given", 0), invocation),
-      useful: new Map(useful.map(({ ref, kind }) => [ref, kind])),
+      useful: new Map(useful.map((event) => [event.ref, event])),
     });
     const common = { at: clock.now(), project: project.id, session: run, actor: "agent" as const };
     await recordEntries(
@@ -308,7 +308,7 @@ async function deriveFromSession(
   });
   const context = { run, prefix, skills, uses: first, ...readSessionHistory(session, past, findings) };
   const times = new Map(findings.map((one) => [one.id, one.foundAt]));
-  const useful = new Map(named.filter(isUseful).map(({ ref, kind }) => [ref, kind]));
+  const useful = new Map(named.filter(isUseful).map((event) => [event.ref, event]));
   const owners = new Map([...skills].map(([name, { owner }]) => [name, owner]));
   return deriveClaims(missed, context).flatMap(({ finding, invocation, claim }) => {
     const [judged] = judgeSignals([claim], {

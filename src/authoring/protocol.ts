@@ -5,8 +5,8 @@ import {
   type Caller,
   createFault,
   type Event,
-  type EventKind,
   type HeldWriting,
+  isPersons,
   issues,
   type Receipt,
   shorten,
@@ -184,18 +184,18 @@ export const seeEvents =
 export function findEvidenceGap(
   reason: string,
   refs: readonly string[],
-  useful: ReadonlyMap<string, EventKind>,
+  useful: ReadonlyMap<string, Event>,
 ): { readonly refusal: "too-few-refs" | "refs-unresolved"; readonly message: string } | null {
-  const kinds = [...new Set(refs)].flatMap((ref) => useful.get(ref) ?? []);
+  const found = [...new Set(refs)].flatMap((ref) => useful.get(ref) ?? []);
   const isRequest = reason === "explicit_user_request";
   const needed = isRequest ? 1 : 2;
   const lost = [...new Set(refs)].filter((ref) => !useful.has(ref));
-  if (kinds.length < needed)
+  if (found.length < needed)
     return lost.length > 0
       ? { refusal: "refs-unresolved", message: `no usable event has the refs ${lost.join(", ")}` }
       : { refusal: "too-few-refs", message: `it names ${refs.length} of the ${needed} events it needs` };
   // Only the person's own words show that they asked for something.
-  return !isRequest || kinds.includes("prompt")
+  return !isRequest || found.some(isPersons)
     ? null
     : { refusal: "refs-unresolved", message: "none of its events is the person's own request" };
 }

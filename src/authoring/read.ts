@@ -5,6 +5,7 @@ import {
   createFault,
   type Event,
   type Item,
+  isPersons,
   type LedgerEntry,
   parseRef,
   shorten,
@@ -12,7 +13,7 @@ import {
 import { itemNamed } from "../search/index.ts";
 import { decodeUtf8 } from "../text/index.ts";
 import { readEventsByRef } from "../transcripts/index.ts";
-import { isDoubt, isSafePath, mayBeWritten, scan } from "../trust/index.ts";
+import { isSafePath, mayBeWritten, needsPerson, scan } from "../trust/index.ts";
 import { type ActiveCaller, type AuthoringDeps, getCallerRoot, latestEvents } from "./caller.ts";
 import { type AuthoringResult, codeChars, describeUnknownSession, refuse, refuseWith } from "./protocol.ts";
 
@@ -142,7 +143,8 @@ async function readSkillFile(
   // Nobody has looked at a draft yet, so that nothing in it may be doubted.
   const isStrict = item.draft || item.checkout !== null;
   const concerns = scan(text, { most: Number.POSITIVE_INFINITY, file, loaded: file === skillFile }).filter(
-    (concern) => (isStrict ? isDoubt(concern) : !mayBeWritten([concern]) && concern.code !== "run-on-load"),
+    (concern) =>
+      isStrict ? needsPerson([concern]) : !mayBeWritten([concern]) && concern.code !== "run-on-load",
   );
   if (concerns.length > 0)
     return refuse(
@@ -241,8 +243,9 @@ function describeEvent(event: Event): string {
   return line.length <= lineChars ? line : `${line.slice(0, lineChars - 1)}…`;
 }
 
-function describeHead({ kind, tool, command, files, input, outcome, exitCode, text }: Event): string {
-  if (kind === "prompt") return `the person: ${text}`;
+function describeHead(event: Event): string {
+  const { kind, tool, command, files, input, outcome, exitCode, text } = event;
+  if (kind === "prompt") return `${isPersons(event) ? "the person" : "a program"}: ${text}`;
   if (kind === "reply") return `the agent: ${text}`;
   if (kind === "mark") return `mark: ${text}`;
   const what = command ?? (files.length > 0 ? files.join(" ") : input === null ? "" : JSON.stringify(input));

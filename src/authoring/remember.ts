@@ -1,7 +1,8 @@
 import { asksToRemember } from "../learning/index.ts";
 import { decisionEntry, recordEntries } from "../lessons/index.ts";
-import type { AuthoringFault, Event } from "../records/index.ts";
+import { type AuthoringFault, type Event, isPersons } from "../records/index.ts";
 import { readEvents } from "../transcripts/index.ts";
+import { ownWords } from "../trust/index.ts";
 import type { ActiveCaller, AuthoringDeps } from "./caller.ts";
 import { findCallerFault } from "./protocol.ts";
 
@@ -42,6 +43,6 @@ async function acceptRequested(
   return accepted;
 }
 
-function isRequest({ kind, text, sidechain }: Event, wasSeen: (prompt: string) => boolean): boolean {
-  return kind === "prompt" && !sidechain && asksToRemember(text) && wasSeen(text);
+function isRequest(event: Event, wasSeen: (prompt: string) => boolean): boolean {
+  return isPersons(event) && asksToRemember(ownWords(event.text)) && wasSeen(event.text);
 }

@@ -8,7 +8,6 @@ import {
   type CountedSignal,
   deferReasons,
   type Event,
-  type EventKind,
   effects,
   type Finding,
   type FindingKind,
@@ -27,6 +26,7 @@ import {
   type Trigger,
   triggers,
 } from "../records/index.ts";
+import { ownWords } from "../trust/index.ts";
 import { fields, findEvidenceGap, findNameProblem, summaryChars } from "./protocol.ts";
 
 const maxReceipts = 20;
@@ -193,7 +193,7 @@ interface SignalContext {
   readonly before: ReadonlySet<Signal["kind"]>;
   readonly prefix: string;
   /** The refs of events that can be evidence. */
-  readonly useful: ReadonlyMap<string, EventKind>;
+  readonly useful: ReadonlyMap<string, Event>;
   /** The skills that exist, and who made them. */
   readonly skills: ReadonlyMap<string, Owner>;
 }
@@ -393,7 +393,7 @@ function claimFinding({ finding, events }: Missed, context: DerivingContext): Si
 /** One line of instructions needs no skill, unless the person wants it remembered. */
 function findTrigger({ kind, artifact, excerpt }: Finding): Trigger | null {
   const isLine = isSaid(kind) && artifact !== "skill";
-  const isWanted = kind === "explicit-instruction" && asksToRemember(excerpt.said ?? "");
+  const isWanted = kind === "explicit-instruction" && asksToRemember(ownWords(excerpt.said ?? ""));
   return isLine && !isWanted ? null : findingTriggers[kind];
 }
 

@@ -125,7 +125,7 @@ async function readEvidence(
   const useful = named.filter(isUseful);
   const lost = findLostRefs(refs, named);
   if (lost !== null) return lost;
-  const gap = findEvidenceGap(reason, refs, new Map(useful.map(({ ref, kind }) => [ref, kind])));
+  const gap = findEvidenceGap(reason, refs, new Map(useful.map((event) => [event.ref, event])));
   if (gap === null) return { refs: useful.map(({ ref }) => ref), file: session?.id ?? "" };
   const message = `Not enough evidence for ${reason}: ${gap.message}. Knack's own calls do not count.`;
   return createFault("evidence_unresolved", message, seeEvents);

@@ -9,6 +9,7 @@ const exits = {
   STORE_DAMAGED: 3,
   STORE_VERSION: 3,
   STORE_UNAVAILABLE: 3,
+  DISK_FULL: 3,
   VERSION_DAMAGED: 3,
 } as const;
 
@@ -34,6 +35,25 @@ export class KnackError extends Error {
   get exitCode(): number {
     return exits[this.code];
   }
+}
+
+/** What the operating system says where nothing more can be written, in words. */
+const diskFaults: Readonly<Record<string, string>> = {
+  ENOSPC: "No space is left on the disk",
+  EDQUOT: "Your quota on the disk is used up",
+  EFBIG: "A file would grow beyond what is allowed",
+  EROFS: "The disk is read-only",
+  EIO: "The disk fails to read or write",
+};
+
+/** An error of a disk that takes no more, with the next step; null for any other error. */
+export function explainDiskFault(error: unknown): KnackError | null {
+  const { code = "", path } = error as NodeJS.ErrnoException;
+  const fault = diskFaults[code];
+  if (fault === undefined) return null;
+  const where = path === undefined ? "" : `: ${path}`;
+  const hint = "Make room and run the command again: what was kept before is not lost.";
+  return new KnackError("DISK_FULL", `${fault}${where}.`, { hint, cause: error });
 }
 
 /** The message of any thrown value. */

@@ -1,4 +1,5 @@
-export { errorMessage, KnackError } from "./errors.ts";
+export { escapeControls, showControls } from "./controls.ts";
+export { errorMessage, explainDiskFault, KnackError } from "./errors.ts";
 export { bindAll, type Clock, compareText, makeId } from "./ids.ts";
 export {
   asArray,
@@ -11,8 +12,18 @@ export {
   parseObject,
 } from "./json.ts";
 export {
+  isInsideFolder,
+  listFilesBelow,
+  openPlainFile,
+  PlainFileError,
+  readPlainFile,
+  readPlainHandle,
+  readPlainText,
+} from "./plain-file.ts";
+export {
   isRunning,
   jsonBytes,
+  keepPrivate,
   removeStaleDrafts,
   writeDerivedFile,
   writeFileAtomically,

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -12,13 +13,15 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Replaces a file atomically: a reader sees either the old content or the new. */
-export function writeFileAtomically(path: string, parts: readonly Uint8Array[]): void {
+/** Replaces a file atomically: a reader sees either the old content or the new. A link at the path is replaced too. */
+export function writeFileAtomically(path: string, parts: readonly Uint8Array[], mode = 0o600): void {
   // One folder at most: a home deleted meanwhile is not recreated.
   makeFolder(dirname(path));
   const draft = `${path}.${process.pid}.new`;
   try {
-    const file = openSync(draft, "w", 0o600);
+    rmSync(draft, { force: true });
+    // Only a file that is new: somebody may have put a link there.
+    const file = openSync(draft, "wx", mode);
     try {
       // Some hundred at a time: an operating system takes about a thousand.
       for (let at = 0; at < parts.length; at += 500) {
@@ -64,6 +67,18 @@ export function isRunning(pid: number): boolean {
     // The process exists but belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
+}
+
+/**
+ * Takes a folder from everybody but its owner; true if it was open to others. A folder that everybody shares, such as
+ * /tmp, is left alone.
+ */
+export function keepPrivate(folder: string): boolean {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  const isShared = found === undefined || (found.mode & 0o1000) !== 0 || found.uid !== process.getuid?.();
+  if (isShared || (found.mode & 0o077) === 0) return false;
+  chmodSync(folder, 0o700);
+  return true;
 }
 
 function makeFolder(path: string): void {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Knack, type KnackOptions, openKnack } from "../open.ts";
 import { resolveHome } from "../settings/index.ts";
+import { describeBefore } from "../store/index.ts";
 import { createThreadRedactor } from "../trust/index.ts";
 import type { AnyCall } from "./command.ts";
 import { describeOutcomes } from "./screen/changes.ts";
@@ -28,6 +29,8 @@ export async function withKnack<Result>(
   const { env, redactionThread, screen } = call;
   const hasHome = () => existsSync(resolveHome(env).database);
   const dryRun = wanted || (!create && !hasHome());
+  const before = dryRun || hasHome() ? null : describeBefore(resolveHome(env).database);
+  if (before !== null) screen.warn([`knack: the database is missing (${before}); a new one begins.`]);
   const redactor = reads ? { redactor: createThreadRedactor(redactionThread) } : {};
   const knack = await openKnack({ env, dryRun, ...redactor, ...rest });
   try {

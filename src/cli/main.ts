@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { type ArgsDef, type CommandDef, parseArgs, renderUsage } from "citty";
-import { KnackError } from "../base/index.ts";
+import { explainDiskFault, KnackError } from "../base/index.ts";
 import { type Command, type CommandCall, type CommandContext, runCommand, wrongUsage } from "./command.ts";
 import { visible, wrapColumn } from "./screen/text.ts";
 import { version } from "./version.ts";
@@ -56,8 +56,11 @@ export async function main(words: readonly string[], context: CommandContext): P
   } catch (thrown) {
     const error = isMissingFolder(thrown)
       ? wrongUsage("The current folder no longer exists.", "Change to another one: cd")
-      : thrown;
-    if (!(error instanceof KnackError)) throw error;
+      : (explainDiskFault(thrown) ?? thrown);
+    if (!(error instanceof KnackError)) {
+      process.stderr.write(visible(`${error instanceof Error ? error.stack : error}\n`));
+      return 1;
+    }
     process.stderr.write(visible(`knack: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`));
     return error.exitCode;
   }

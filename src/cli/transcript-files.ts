@@ -1,7 +1,7 @@
-import { readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { createSessionFilter, findSessionFolders } from "../agents/index.ts";
-import { KnackError } from "../base/index.ts";
+import { KnackError, listFilesBelow } from "../base/index.ts";
 import { resolveHome, userHome } from "../settings/index.ts";
 import type { CliEnv } from "./screen/screen.ts";
 import type { Lines } from "./screen/text.ts";
@@ -31,7 +31,7 @@ function listSessionFolders(env: CliEnv): string[] {
 function listFiles(path: string): string[] {
   try {
     if (statSync(path).isFile()) return [path];
-    return readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name));
+    return listFilesBelow(path).map((name) => join(path, name));
   } catch {
     return []; // An agent that was never used here has no folder.
   }

@@ -27,6 +27,11 @@ export interface HookReply {
   readonly ask?: string;
 }
 
+/** Whether the agent says that a program runs it: `claude -p` and the SDKs have hooks too, and nobody to answer. */
+export function isGivenByProgram(env: NodeJS.ProcessEnv): boolean {
+  return /^(?:sdk\b|mcp$|claude-code-github-action$)/.test(env.CLAUDE_CODE_ENTRYPOINT ?? "");
+}
+
 /** Tells the worker where the session's transcript is. */
 export function noteTranscript({ session, transcript, cwd, event, home, now }: HookEvent): void {
   if (transcript !== null) writeNote(home.spool, { type: "place", session, transcript, cwd, event, at: now });

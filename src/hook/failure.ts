@@ -1,6 +1,7 @@
 import { asString, makeId } from "../base/index.ts";
 import { sharedLessonId } from "../lessons/index.ts";
 import {
+  describeCure,
   findAlternative,
   findHome,
   readFailure,
@@ -44,7 +45,7 @@ export async function atFailure(call: HookEvent): Promise<HookReply | null> {
     const fact = renderFailureFact(match, findAlternative(matches), now);
     return {
       context: show(call, project, { type: "shown", lessonId: id, occasion: "failure", text: fact }),
-      receipt: `Knack: this failed before; the agent was told what worked: ${redact(match.best.finding.action)}`,
+      receipt: `Knack: this failed before; the agent was told what worked: ${redact(describeCure(match.best.finding, match.lesson.state.acceptedAt !== undefined))}`,
     };
   });
 }

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
-import { asString, isObject, type JsonObject, makeId } from "../base/index.ts";
+import { asString, escapeControls, isObject, type JsonObject, makeId, showControls } from "../base/index.ts";
 import { type Home, isSilent, resolveHome } from "../settings/index.ts";
 import { loadChildProcess } from "../spool/index.ts";
 import {
@@ -19,6 +19,7 @@ import {
   type HookReply,
   handSubagentToWorker,
   handToWorker,
+  isGivenByProgram,
   noteTranscript,
 } from "./event.ts";
 
@@ -42,7 +43,7 @@ async function main(): Promise<void> {
     const call = isObject(payload) ? parseEvent(payload, { home, env, asks }) : null;
     const reply = call && (await answer(call, after("--part", words)));
     const output = call && reply && formatReply(call.event, reply);
-    if (output) writeSync(1, `${JSON.stringify(output)}\n`);
+    if (output) writeSync(1, `${escapeControls(JSON.stringify(output))}\n`);
   } catch (error) {
     if (home !== null) log(home, error);
   }
@@ -121,13 +122,15 @@ function part<Name extends keyof Parts>(name: Name, { home }: HookEvent): Parts[
 function formatReply(event: string, { context, receipt, ask }: HookReply): JsonObject | null {
   if (!context && !receipt && !ask) return null;
   return {
-    ...(receipt ? { systemMessage: receipt } : {}),
-    // Models reject a whole session that contains a lone surrogate.
-    ...(context
-      ? { hookSpecificOutput: { hookEventName: event, additionalContext: context.toWellFormed() } }
-      : {}),
-    ...(ask ? { decision: "block", reason: ask } : {}),
+    ...(receipt ? { systemMessage: clean(receipt) } : {}),
+    ...(context ? { hookSpecificOutput: { hookEventName: event, additionalContext: clean(context) } } : {}),
+    ...(ask ? { decision: "block", reason: clean(ask) } : {}),
   };
+}
+
+/** Agents print it on a terminal, and models reject a whole session that contains a lone surrogate. */
+function clean(text: string): string {
+  return showControls(text).toWellFormed();
 }
 
 /** Nothing more is logged beyond this size until the worker removes the log. */
@@ -153,6 +156,9 @@ function atSlash({ payload, program, cwd, env }: HookEvent): HookReply | null {
   const typed = /^\/knack:([a-z]+)(?:\s+([\s\S]*))?$/.exec(prompt);
   if (!typed) return null;
   const [, name = "", words = ""] = typed;
+  // What takes something back needs the person.
+  if (isGivenByProgram(env) && name !== "status" && name !== "learn")
+    return { context: `/knack:${name} is for a person; a program runs this session.` };
   // No shell, so that the user's words are passed unchanged.
   const args = [program, "slash", name, ...(words === "" ? [] : [words.trim()])];
   const options = { encoding: "utf8", timeout: 8_000, windowsHide: true, env } as const;
@@ -168,7 +174,7 @@ function atSlash({ payload, program, cwd, env }: HookEvent): HookReply | null {
  * than running them. The name of `cache` must identify the script's content: V8 only compares its length.
  */
 function loadCompiled<Exports>(script: string, cache: string, require: NodeJS.Require): Exports {
-  const cachedData = attempt(() => readFileSync(cache));
+  const cachedData = attempt(() => openSealed(readFileSync(cache)));
   // The script is ASCII; latin1 needs no decoding.
   const source = readFileSync(script, "latin1");
   const compiled = new Script(source, { filename: script, ...(cachedData ? { cachedData } : {}) });
@@ -176,8 +182,22 @@ function loadCompiled<Exports>(script: string, cache: string, require: NodeJS.Re
   compiled.runInThisContext()(module.exports, require, module, script, dirname(script));
   // At exit, when V8 knows which functions are needed.
   if (!cachedData || compiled.cachedDataRejected)
-    process.once("exit", () => attempt(() => writeCache(cache, compiled.createCachedData())));
+    process.once("exit", () => attempt(() => writeCache(cache, seal(compiled.createCachedData()))));
   return module.exports;
+}
+
+/** Data as it is kept: twice. V8 runs a damaged cache, and crashes. */
+function seal(data: Buffer): Buffer {
+  return Buffer.concat([data, data]);
+}
+
+/**
+ * Sealed data; null where its halves differ. Tells damage, not malice: who can write here can write the script as well.
+ * Comparing takes a tenth of a millisecond; a digest in JavaScript takes three, and loading Node's own ten.
+ */
+function openSealed(sealed: Buffer): Buffer | null {
+  const data = sealed.subarray(0, sealed.length / 2);
+  return data.length > 0 && data.equals(sealed.subarray(data.length)) ? data : null;
 }
 
 /** May fail without harm: then the script is compiled again the next time. */

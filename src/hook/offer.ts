@@ -1,6 +1,6 @@
 import { type Offer, readOffer, writeNote, writeOffer } from "../spool/index.ts";
 import { redact } from "../trust/index.ts";
-import type { HookEvent, HookReply } from "./event.ts";
+import { type HookEvent, type HookReply, isGivenByProgram } from "./event.ts";
 import { identifyHere, openMarks } from "./session.ts";
 
 /** Lessons that a person is asked about when a session begins. */
@@ -14,6 +14,16 @@ const answerChars = 60;
 interface OfferedLesson {
   readonly lessonId: string;
   readonly offer: string | null;
+  /** Agents may be told of it. */
+  readonly told: boolean;
+}
+
+/** New lessons that an agent may not read, and so cannot offer; each is counted once. */
+export function countUnread({ home }: HookEvent, lessons: readonly OfferedLesson[]): number {
+  const everywhere = openMarks(home, "offered");
+  const isNew = ({ lessonId, offer, told }: OfferedLesson) =>
+    !told && offer !== null && everywhere.once(lessonId);
+  return lessons.filter(isNew).length;
 }
 
 /** Asks the person, in one line, whether to keep the best new lessons: each lesson once, and once in a session. */
@@ -24,7 +34,7 @@ export function offerLessons(
 ): string | null {
   const { home, session, now: at, payload } = call;
   const begins = payload.source === "startup" || payload.source === "clear" || payload.source === undefined;
-  if (!begins || readOffer(home, session) !== null) return null;
+  if (!begins || isGivenByProgram(call.env) || readOffer(home, session) !== null) return null;
   // All sessions share these marks: of two that begin at once only one asks.
   const everywhere = openMarks(home, "offered");
   const offered: Offer["lessons"][number][] = [];
@@ -61,7 +71,7 @@ export function takeAnswer(call: HookEvent, prompt: string): HookReply | null {
   const ids = (lessons: Offer["lessons"]) => lessons.map(({ id }) => id);
   writeNote(home.spool, {
     ...{ type: "offer", session, project, at },
-    ...{ lessons: ids(offer.lessons), kept: ids(chosen) },
+    ...{ lessons: ids(offer.lessons), kept: ids(chosen), said: prompt, transcript: call.transcript },
   });
   return describeAnswer(offer, chosen);
 }

@@ -1,20 +1,22 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { opendirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { asString } from "../base/index.ts";
+import { asString, readPlainFile } from "../base/index.ts";
 import { asksToRemember } from "../learning/index.ts";
 import { sharedLessonId } from "../lessons/index.ts";
 import { findHome, readQuestion, recallFromSnapshot, renderPromptFact } from "../recall/index.ts";
 import { describeProject, type FoundItem, find, readIndexFiles, renderFound } from "../search/index.ts";
 import { noteRequest, writeNote } from "../spool/index.ts";
 import { findCheckout } from "../transcripts/index.ts";
-import { redact } from "../trust/index.ts";
-import { attempt, type HookEvent, type HookReply } from "./event.ts";
+import { dropPrivate, ownWords, redact } from "../trust/index.ts";
+import { attempt, type HookEvent, type HookReply, isGivenByProgram } from "./event.ts";
 import { takeAnswer } from "./offer.ts";
 import { holdBack, type OpenSnapshot, openMarks, show, withSnapshot } from "./session.ts";
 
 /** Characters given to an agent at once; its own limit is 10,000. */
 const contextChars = 9_000;
+/** Names of a folder that are looked at. */
+const mostNames = 2_000;
 /** Lessons and skills told at one prompt. */
 const mostTold = 3;
 /** Characters of a prompt that are recorded; twice as many are read. */
@@ -25,17 +27,18 @@ const skillBytes = 1_000_000;
 /** Takes an answer to an offer; else tells the agent the best few lessons and skills for what the user asks. */
 export async function atPrompt(call: HookEvent): Promise<HookReply | null> {
   openMarks(call.home, call.session).beginTurn(call.now);
-  const typed = asString(call.payload.prompt) ?? "";
+  const typed = dropPrivate(asString(call.payload.prompt) ?? "");
   const text = redact(extractUserText(typed));
   if (text === "") return null;
-  const answered = takeAnswer(call, text);
+  const isPersons = !isGivenByProgram(call.env);
+  const answered = isPersons ? takeAnswer(call, text) : null;
   if (answered !== null) return answered;
-  const request = readRequest(call, text);
+  const request = isPersons ? readRequest(call, text) : null;
   return withSnapshot(call, async (known) => {
     const lessons = await recallLessons(call, known, text);
     // A slash command is handled by the agent itself and is no unmatched prompt.
     const items = typed.startsWith("/") ? null : findItems(call, known, text);
-    if (lessons.length === 0 && items?.length === 0) recordUnmatchedPrompt(call, known, text);
+    if (isPersons && lessons.length === 0 && items?.length === 0) recordUnmatchedPrompt(call, known, text);
     const told = tell(call, known, [...lessons, ...(items ?? [])]);
     const said = [...(request === null ? [] : [requests[request]]), ...told.map((one) => one.said)];
     if (said.length === 0) return null;
@@ -61,7 +64,8 @@ const asksForSkill = /\b(?:make|create|write|save|turn|keep|learn)\b[^.?!\n]{0,6
 
 /** What the person asks to have remembered, which is noted: a lesson with these words needs no other yes. */
 function readRequest({ home, session }: HookEvent, text: string): keyof typeof requests | null {
-  const request = asksForSkill.test(text) ? "skill" : asksToRemember(text) ? "lesson" : null;
+  const own = ownWords(text);
+  const request = asksForSkill.test(own) ? "skill" : asksToRemember(own) ? "lesson" : null;
   if (request === "lesson") noteRequest(home, session, text);
   return request;
 }
@@ -100,15 +104,14 @@ async function recallLessons(call: HookEvent, known: OpenSnapshot, text: string)
     const made = known.get("made", match.lesson.id);
     // The agent already sees what happened in this session, and reads rules that are live.
     if (match.from.every(({ run }) => run === call.session) || (made?.live && !made.isSkill)) return [];
-    // What is no cure is told after a yes, or where several sessions agree.
-    if (match.lesson.symptom === null && match.lesson.state.status === "pending") return [];
     const id = sharedLessonId(match.lesson);
     return {
       kind: "lesson" as const,
       id,
       name: match.lesson.name,
       source: null,
-      text: renderPromptFact(match, made?.body ?? null, call.now),
+      // A draft is named to agents, and handed over when they ask for it.
+      text: renderPromptFact(match, made?.live ? made.body : null, call.now),
       say: (text) => show(call, project, { type: "shown", lessonId: id, occasion: "prompt", text }),
     };
   });
@@ -116,11 +119,28 @@ async function recallLessons(call: HookEvent, known: OpenSnapshot, text: string)
 
 /** Finds skills in the library; null if its index cannot be read. The next writer replaces a damaged index. */
 function findItems(call: HookEvent, { project }: OpenSnapshot, text: string): Fit[] | null {
-  const context = describeProject((call.cwd !== null && attempt(() => readdirSync(call.cwd ?? ""))) || []);
+  const context = describeProject((call.cwd !== null && attempt(() => listNames(call.cwd ?? ""))) || []);
   const found = readIndexFiles(dirname(call.home.snapshot), (index) =>
     find(index, text, { project, context }),
   );
   return found?.flatMap((one) => fitItem(call, project, one) ?? []) ?? null;
+}
+
+/** The first names in a folder: what tells a project's kind is among few files, and a folder may have millions. */
+function listNames(folder: string): string[] {
+  const names: string[] = [];
+  const entries = opendirSync(folder);
+  try {
+    for (
+      let entry = entries.readSync();
+      entry !== null && names.length < mostNames;
+      entry = entries.readSync()
+    )
+      names.push(entry.name);
+  } finally {
+    entries.closeSync();
+  }
+  return names;
 }
 
 /** A skill as it is shown; null if its file is gone, or belongs to another checkout that claims the same project. */
@@ -149,16 +169,10 @@ function isBelow(path: string, folder: string): boolean {
 
 /** The text that was scanned for the index; null where the file holds another by now, whatever its time says. */
 function readScanned(path: string, hash: string): string | null {
-  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
-    const { size } = fstatSync(file);
-    if (!fstatSync(file).isFile() || size > skillBytes) return null;
-    const bytes = Buffer.alloc(size);
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, readSync(file, bytes)));
-    return createHash("sha256").update(text).digest("hex") === hash ? text : null;
-  } finally {
-    closeSync(file);
-  }
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(
+    readPlainFile(path, { maxBytes: skillBytes }),
+  );
+  return createHash("sha256").update(text).digest("hex") === hash ? text : null;
 }
 
 /** Picks the best fits that the agent does not have in context yet, within the character limit. */

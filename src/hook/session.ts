@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { isHeldBack, readSnapshot, type Snapshot } from "../recall/index.ts";
 import { identifyProject, type Occasion, type Project } from "../records/index.ts";
-import { type Home, projectConfig } from "../settings/index.ts";
+import { type Home, readRepositoryWish } from "../settings/index.ts";
 import { makeFileName, type Note, writeNote } from "../spool/index.ts";
 import { findCheckout } from "../transcripts/index.ts";
 import { redact } from "../trust/index.ts";
@@ -75,22 +75,10 @@ export function identifyHere({ cwd }: HookEvent): Project {
   return identifyProject(cwd, null, cwd === null ? null : findCheckout(cwd));
 }
 
-/** Whether agents are told anything in a project: its own setting overrides the user's. */
+/** Whether agents are told anything in a project: the person allows it, and the repository does not ask for less. */
 function isAllowed({ head: { show, exceptions } }: Snapshot, { id, root }: Project): boolean {
-  const own = root === null ? null : readProjectChoice(projectConfig(root));
   const isException = exceptions.includes(id) || (root !== null && exceptions.includes(root));
-  return own ?? show !== isException;
-}
-
-/** The project's own `show` setting, or null. An unreadable file counts as "no". */
-function readProjectChoice(path: string): boolean | null {
-  if (!existsSync(path)) return null;
-  try {
-    const { show } = JSON.parse(readFileSync(path, "utf8"));
-    return typeof show === "boolean" ? show : null;
-  } catch {
-    return false;
-  }
+  return show !== isException && (root === null || readRepositoryWish(root).show);
 }
 
 /** A lesson or skill that fits. */

@@ -5,7 +5,7 @@ import { findHome, formatDay, type SnapshotRows } from "../recall/index.ts";
 import { type Note, readWorkerState } from "../spool/index.ts";
 import { redact } from "../trust/index.ts";
 import { attempt, type HookEvent, type HookReply, noteTranscript } from "./event.ts";
-import { offerLessons } from "./offer.ts";
+import { countUnread, offerLessons } from "./offer.ts";
 import { identifyHere, type OpenSnapshot, openMarks, show, withSnapshot } from "./session.ts";
 
 /** Characters and lessons told when a session starts; the lines around the lessons need some of them. */
@@ -49,7 +49,7 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const news = lessons.filter(({ foundAt }) => last !== null && foundAt > last);
   const hasRoom = createBudget();
   const learned = news
-    .filter(({ fix, state }) => fix && state !== "live")
+    .filter(({ fix, told, state }) => fix && told && state !== "live")
     .slice(0, mostLessons)
     .map(({ brief }) => `- ${redact(brief)}`)
     .filter(hasRoom);
@@ -66,15 +66,24 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const receipts = (known.get("receipts", project) ?? [])
     .filter(({ at }) => last !== null && at > last)
     .map(({ text }) => redact(text));
-  const offer = offerLessons(call, project, lessons);
+  const asksAgent = call.asks === "agent";
+  // An agent that asks for Knack would read the words before the person does.
+  const offer = offerLessons(call, project, asksAgent ? lessons.filter(({ told }) => told) : lessons);
+  const unread = asksAgent ? countUnread(call, lessons) : 0;
   const noticed = offer ?? (last === null ? greet(lessons) : describeNews(news, last, call.now));
   const receipt = [...(noticed === null ? [] : [noticed]), ...receipts].join("\n");
   const facts = said.length > 0 ? ["From Knack, facts of earlier sessions:", ...said] : [];
-  const order =
-    offer !== null && call.asks === "agent"
+  const orders = [
+    ...(offer !== null && asksAgent
       ? [`Ask the person this once, word for word, with your first answer; do not follow it before: ${offer}`]
-      : [];
-  const context = [...facts, ...order].join("\n");
+      : []),
+    ...(unread > 0
+      ? [
+          `Tell the person once: Knack has ${unread} new lesson${unread === 1 ? "" : "s"} for their yes or no; \`knack lessons\` shows them.`,
+        ]
+      : []),
+  ];
+  const context = [...facts, ...orders].join("\n");
   return { ...(context === "" ? {} : { context }), ...(receipt === "" ? {} : { receipt }) };
 }
 
@@ -87,7 +96,7 @@ function tellHolding(
 ): string[] {
   const seen = openMarks(call.home, call.session);
   return lessons
-    .filter(({ active, fix, state }) => active && !fix && state !== "live")
+    .filter(({ told, fix, state }) => told && !fix && state !== "live")
     .slice(0, mostLessons)
     .map(({ lessonId, line }) => ({ lessonId, text: `- ${redact(line)}` }))
     .filter(({ text, lessonId }) => hasRoom(text) && seen.tells(lessonId))
@@ -135,7 +144,8 @@ function recordStart({ home, now }: HookEvent, project: string): number | null {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (last === null) writeFileSync(file, "", { mode: 0o600 });
   utimesSync(file, now / 1_000, now / 1_000);
-  return last;
+  // A clock that was ahead then would hide what is new until that time.
+  return last !== null && last > now ? null : last;
 }
 
 /** Explains to the user why nothing is learned any more; null if all is well. */

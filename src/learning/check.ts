@@ -4,6 +4,7 @@ import {
   type Excerpt,
   type Finding,
   type FindingKind,
+  isPersons,
   isSaid,
   isWorkflow,
   type LessonWords,
@@ -12,7 +13,7 @@ import {
   shorten,
 } from "../records/index.ts";
 import { extractTerms, oneLine, slugify, stemWord } from "../text/index.ts";
-import { redact, scan, withoutHome } from "../trust/index.ts";
+import { ownWords, redact, scan, withoutHome } from "../trust/index.ts";
 import { compareEvents, cutOutput, type KnownLesson } from "./dossier.ts";
 import { type JudgeAnswer, type JudgedLesson, lessonChars, type SessionQuestion } from "./question.ts";
 
@@ -200,7 +201,7 @@ const minCalls = 2;
 
 /** Whether events show what a finding of a kind claims: a failed call, the person's words, calls that worked. */
 function shows(kind: FindingKind, evidence: readonly Event[]): boolean {
-  if (isSaid(kind)) return evidence.some((event) => event.kind === "prompt");
+  if (isSaid(kind)) return evidence.some((event) => isPersons(event) && ownWords(event.text) !== "");
   const calls = evidence.filter((event) => event.kind === "call");
   if (isWorkflow(kind)) return calls.filter(({ outcome }) => outcome === "ok").length >= minCalls;
   return calls.some(isFailing);
@@ -269,9 +270,12 @@ const saidShare = 0.25;
 /** Why the person cannot have meant it; null where they can. Words in another language cannot be compared. */
 function findUnsaid(kind: FindingKind, { lesson }: LessonWords, evidence: readonly Event[]): string | null {
   if (!isSaid(kind)) return null;
-  const prompts = evidence.flatMap((event) => (event.kind === "prompt" ? event.text : []));
+  const prompts = evidence.flatMap((event) => (isPersons(event) ? event.text : []));
   const stems = (text: string) => new Set([...extractTerms(text)].map(stemWord));
-  const said = stems(evidence.map(({ text, command }) => `${text} ${command ?? ""}`).join("\n"));
+  // Words of a paste are shown to the agent, not asked of it.
+  const spoken = (event: Event) =>
+    event.kind === "prompt" ? ownWords(event.text) : `${event.text} ${event.command ?? ""}`;
+  const said = stems(evidence.map(spoken).join("\n"));
   const words = [...stems(lesson)];
   const theirs = words.filter((word) => said.has(word));
   const isForeign = prompts.some((text) => !isEnglish(text));
@@ -292,7 +296,7 @@ function makeLesson(
   known: readonly KnownLesson[],
 ): Finding {
   const { kind, lesson, trigger, action, steps, scope, confidence } = said;
-  const decides = (event: Event) => (isSaid(kind) ? event.kind === "prompt" : isFailing(event));
+  const decides = (event: Event) => (isSaid(kind) ? isPersons(event) : isFailing(event));
   const others = evidence.filter((event) => !decides(event));
   const sorted = [...evidence.filter(decides), ...others].slice(0, maxFindingEvents);
   const sameAs = findKnown(said.same_as, known);
@@ -347,7 +351,7 @@ function quoteEvents(events: readonly Event[]): Excerpt {
     // The home folder goes first: a path that is cut in half is not recognised as one.
     error: failed ? cutOutput(withoutHome(failed.text), errorChars) : null,
     worked: call(events.find((event) => event !== failed && event.outcome === "ok")),
-    said: text(events.find(({ kind }) => kind === "prompt")),
+    said: text(events.find(isPersons)),
     replied: text(events.find(({ kind }) => kind === "reply")),
   };
 }

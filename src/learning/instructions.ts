@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
-import { join, sep } from "node:path";
+import { join } from "node:path";
+import { readPlainText } from "../base/index.ts";
 import { isEdit } from "../failures/index.ts";
 import type { Event } from "../records/index.ts";
 import { baseName, extractTerms, oneLine, stemWord } from "../text/index.ts";
@@ -29,26 +29,10 @@ export function readInstructions(root: string | null, events: readonly Event[]):
 
 /**
  * The beginning of a file of a project; nothing of one that a link puts elsewhere: a repository must not choose which
- * of a person's files a judge is shown. What is no file, or has no end, keeps nobody waiting.
+ * of a person's files a judge is shown.
  */
 function readProjectFile(root: string, file: string): string {
-  try {
-    const path = realpathSync(join(root, file));
-    if (!path.startsWith(realpathSync(root) + sep)) return "";
-    const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    try {
-      return fstatSync(handle).isFile() ? readStart(handle) : "";
-    } finally {
-      closeSync(handle);
-    }
-  } catch {
-    return "";
-  }
-}
-
-function readStart(handle: number): string {
-  const bytes = Buffer.alloc(maxFileBytes);
-  return bytes.toString("utf8", 0, readSync(handle, bytes, 0, maxFileBytes, 0));
+  return readPlainText(join(root, file), { within: root, maxBytes: maxFileBytes, cut: true }) ?? "";
 }
 
 /** The instructions that an event shows: a file that was read, or those that the agent was started with. */

@@ -219,7 +219,8 @@ async function findDue(deps: JudgingDeps, options: JudgeOptions): Promise<Waitin
   const waiting = sortByPromise(await findWaiting(deps, options));
   const now = deps.clock.now();
   const isQuiet = ({ session }: WaitingSession) =>
-    options.ended?.has(getSessionId(session)) || now - (session.endedAt ?? 0) >= quietMs;
+    // A session that ends in the future was written by a clock that was ahead.
+    options.ended?.has(getSessionId(session)) || Math.abs(now - (session.endedAt ?? 0)) >= quietMs;
   return options.evenBusy ? waiting : waiting.filter(isQuiet);
 }
 

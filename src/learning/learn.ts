@@ -6,10 +6,12 @@ import {
   type Event,
   type Finding,
   getSessionId,
+  isPersons,
   isSaid,
   type Lead,
   type LedgerEntry,
   type LessonId,
+  type Session,
   type SessionJudgement,
   type StoredFinding,
   type TranscriptId,
@@ -28,7 +30,7 @@ import {
   type SessionView,
   viewSessions,
 } from "../transcripts/index.ts";
-import { findDoubt } from "../trust/index.ts";
+import { findDoubt, findForeignBranches, isFromOutside } from "../trust/index.ts";
 import { createMeter } from "./dossier.ts";
 import { settleFindings, type Verdict } from "./judge.ts";
 import { findCertain, rulesVersion } from "./leads/certain.ts";
@@ -310,12 +312,12 @@ function compareStored(a: StoredFinding, b: StoredFinding): number {
 }
 
 /**
- * The events that may be learned from: without the prompts that another agent wrote, which are no person's words, and
- * without what an agent does for Knack.
+ * The events that may be learned from: without the prompts that a program or another agent wrote, which are no person's
+ * words, and without what an agent does for Knack.
  */
 export function selectOwnEvents({ subagent }: SessionView, events: readonly Event[]): Event[] {
   return events.filter((event) =>
-    event.kind === "prompt" ? !(subagent || event.sidechain) : !isOwnCall(event),
+    event.kind === "prompt" ? isPersons(event) && !subagent : !isOwnCall(event),
   );
 }
 
@@ -514,20 +516,34 @@ async function checkCaptured(
 
 // --- What may be learned from ---
 
+/** Whether a session or one of its subagents, which tell it what they read, used the web or a server. */
+async function usedOutside(store: Store, session: Pick<Session, "sessionId" | "id">): Promise<boolean> {
+  const run = getSessionId(session);
+  const recordings = (await store.sessions.list()).filter((one) => getSessionId(one) === run);
+  for (const { id } of recordings)
+    if ((await store.events.outline(id, 1, Number.MAX_SAFE_INTEGER)).some(isFromOutside)) return true;
+  return false;
+}
+
 /** Learning permissions under the current settings. */
 export interface LearnConsent {
   /** Why nothing is learned in a project; null where it is. */
   refuses(root: string | null, id: string): Promise<string | null>;
   /** Why a session is not learned from; null where it is. */
-  isRefused(session: Pick<SessionView, "cwd" | "project">): Promise<string | null>;
+  isRefused(session: Pick<Session, "cwd" | "project" | "sessionId" | "id">): Promise<string | null>;
   /** Those of the sessions that are learned from. */
   learnable(sessions: readonly SessionView[]): Promise<SessionView[]>;
 }
 
-export function createConsent(home: Home): LearnConsent {
+export function createConsent(home: Home, store: Store): LearnConsent {
   const refuses: LearnConsent["refuses"] = async (root, id) => whyNotLearn(home, root, id);
-  const isRefused: LearnConsent["isRefused"] = async ({ cwd, project }) =>
-    cwd !== null && isBelowHome(home, cwd) ? "Knack's own work" : refuses(project.root, project.id);
+  const isRefused: LearnConsent["isRefused"] = async (session) => {
+    const { cwd, project } = session;
+    if (cwd !== null && isBelowHome(home, cwd)) return "Knack's own work";
+    const because = await refuses(project.root, project.id);
+    if (because !== null || resolveSettings(home, null)["learn.web"]) return because;
+    return (await usedOutside(store, session)) ? "it used the web or an MCP server" : null;
+  };
   const learnable = async (sessions: readonly SessionView[]) =>
     (await selectSessions(sessions, isRefused)).eligible;
   return { refuses, isRefused, learnable };

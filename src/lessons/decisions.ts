@@ -74,11 +74,13 @@ export function openLessons(deps: LessonDeps) {
     /** Of these lessons, the ones worth a person's attention, the best first. */
     rankSuggestions,
     /** Pending lessons that nothing came of within so many days. */
-    prunable: (days: number) => findPrunable(deps, days),
+    prunable: (days: number) => findPrunable(deps, days, clock.now()),
     /** Retires those, and returns them; new evidence, or a person, brings each back. */
     prune: (days = pendingDays, actor: Actor = "person") => prune(deps, days, actor),
     /** Brings back what the latest prune retired, and returns it. */
     unprune: () => unprune(deps),
+    /** Brings back what was retired while the clock was ahead, and returns it. */
+    unpruneAhead: () => unpruneAhead(deps),
     /** Pairs of lessons that cannot both be followed, as long as no person decided. */
     contradictions: () => findContradictions(deps),
     /** Rejects what contradicts a lesson that a person keeps, and returns it. */
@@ -117,16 +119,22 @@ export function decisionEntry(
   };
 }
 
-async function findPrunable({ store, clock }: LessonDeps, days: number): Promise<Lesson[]> {
+async function findPrunable(
+  { store }: Pick<LessonDeps, "store">,
+  days: number,
+  now: number,
+): Promise<Lesson[]> {
   const lessons = await store.learning.lessons.list();
-  return lessons.filter(({ state }) => state.status === "pending" && hasWaited(state, clock.now(), days));
+  return lessons.filter(({ state }) => state.status === "pending" && hasWaited(state, now, days));
 }
 
 async function prune({ store, clock }: LessonDeps, days: number, actor: Actor): Promise<Lesson[]> {
   return store.transaction(async (tx) => {
-    const old = await findPrunable({ store: tx, clock }, days);
-    if (old.length === 0) return [];
     const at = clock.now();
+    // A person knows what day it is; Knack goes by what it has seen.
+    const now = actor === "person" ? at : await tx.eventNow();
+    const old = await findPrunable({ store: tx }, days, now);
+    if (old.length === 0) return [];
     const lessonIds = old.map(({ id }) => id).sort();
     const key = `retired:${makeId("", lessonIds.join(" "))}:${at}`;
     const common = { at, project: null, session: null, actor };
@@ -139,15 +147,32 @@ async function unprune({ store, clock }: LessonDeps): Promise<Lesson[]> {
   return store.transaction(async (tx) => {
     const pruned = await tx.ledger.since("lesson.retired", 0);
     const latest = pruned.findLast(({ data }) => data.lessonIds.length > 0)?.data.lessonIds ?? [];
-    const ids = new Set((await tx.learning.findings.lessonIds(latest)).values());
-    const lessons = await tx.learning.lessons.get([...ids]);
-    const retired = lessons.filter(({ state }) => state.status === "retired");
-    await recordEntries(
-      tx,
-      retired.map(({ id }) => decisionEntry(id, "unskipped", clock.now())),
-    );
-    return retired;
+    return bringBack(tx, latest, clock.now(), "person");
   });
+}
+
+/** Brings back what Knack retired while the clock was ahead. */
+async function unpruneAhead({ store, clock }: LessonDeps): Promise<Lesson[]> {
+  const wrong = await store.ledger.ahead("lesson.retired", clock.now());
+  const ids = wrong.flatMap(({ actor, data }) => (actor === "knack" ? data.lessonIds : []));
+  if (ids.length === 0) return [];
+  return store.transaction((tx) => bringBack(tx, ids, clock.now(), "knack"));
+}
+
+async function bringBack(
+  tx: Store,
+  findings: readonly string[],
+  at: number,
+  actor: Actor,
+): Promise<Lesson[]> {
+  const ids = new Set((await tx.learning.findings.lessonIds(findings)).values());
+  const lessons = await tx.learning.lessons.get([...ids]);
+  const retired = lessons.filter(({ state }) => state.status === "retired");
+  await recordEntries(
+    tx,
+    retired.map(({ id }): LedgerEntry => ({ ...decisionEntry(id, "unskipped", at), actor })),
+  );
+  return retired;
 }
 
 async function loadEvidence(store: Store, lesson: Lesson) {

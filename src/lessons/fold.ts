@@ -38,8 +38,15 @@ import { findForbidden, findVeto, isInForce } from "./veto.ts";
 /** Appends entries to the ledger and updates the rows that follow from them, in the same transaction. */
 export async function recordEntries(tx: Store, entries: readonly LedgerEntry[]): Promise<LedgerEntry[]> {
   const added = await tx.ledger.append(entries);
-  await applyEntries(tx, added);
+  if (added.some(({ type }) => type === "clock.corrected")) await refold(tx);
+  else await applyEntries(tx, added);
   return added;
+}
+
+/** Derives every row anew that follows from the ledger. */
+export async function refold(tx: Store): Promise<void> {
+  await tx.clearFolds();
+  await applyEntries(tx, await tx.ledger.all());
 }
 
 /** Updates the rows that follow from entries which are on the ledger. */
@@ -665,7 +672,8 @@ async function foldLesson(
   const forbids = findForbidden(lesson);
   return {
     ...{ ...lesson, id, project, scope, state: foldEvidence(evidence) },
-    ...(best.finding.by === "judge" && { by: "judge" as const }),
+    // Words that were found when lessons were joined are a judge's too.
+    ...((best.finding.by === "judge" || words !== null) && { by: "judge" as const }),
     ...(forbids.length > 0 && { forbids }),
   };
 }

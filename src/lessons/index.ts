@@ -7,6 +7,7 @@ export {
   foldImports,
   ratedItemId,
   recordEntries,
+  refold,
 } from "./fold.ts";
 export {
   areContrary,
@@ -22,6 +23,7 @@ export {
 } from "./similarity.ts";
 export {
   applyDecay,
+  explainDoubt,
   explainHeldBack,
   isHeldBack,
   isSharedLesson,

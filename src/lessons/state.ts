@@ -7,6 +7,8 @@ import {
   type Lesson,
   type LessonState,
   type LessonStatus,
+  type LessonText,
+  type Provenance,
 } from "../records/index.ts";
 
 /** Confidence from which a lesson is active; sessions alone reach at most the second where only the judge heard it. */
@@ -368,6 +370,25 @@ export function explainHeldBack({ state }: Pick<Lesson, "state">, lessons: reado
   const by = lessons.find(({ id }) => id === vetoedBy);
   return `you said: ${by?.lesson ?? vetoedBy} (${vetoedBy})`;
 }
+
+/** Why agents are not told of a lesson before a person accepts it, as the end of a sentence; null where they are. */
+export function explainDoubt({ doubt }: Pick<LessonText, "doubt">): string | null {
+  if (doubt === undefined) return null;
+  if (doubt.kind === "dangerous") return `it ${doubt.words}`;
+  if (doubt.kind === "branch") return `it was learned on somebody else's branch, ${doubt.words}`;
+  return `\`${doubt.words}\` first came from ${sources[doubt.from]}`;
+}
+
+const sources: Record<Provenance, string> = {
+  person: "you",
+  agent: "the agent",
+  program: "the output of a program",
+  repository: "a file of the repository, and is new to this project",
+  file: "a file from outside the repository",
+  web: "the web",
+  mcp: "an MCP server",
+  import: "pasted text, or a prompt that a program gave",
+};
 
 /** Whether a lesson has too little evidence to be shown. */
 export function isUnconfirmed({ state }: Pick<Lesson, "state">): boolean {

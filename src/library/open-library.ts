@@ -1,7 +1,7 @@
 import type { Project } from "../records/index.ts";
-import { type Home, resolveSettings, whyNotLearn } from "../settings/index.ts";
+import { type Home, resolveSettings } from "../settings/index.ts";
 import type { Store } from "../store/index.ts";
-import { findCheckout, type IngestDeps, type SessionView } from "../transcripts/index.ts";
+import type { IngestDeps, SessionView } from "../transcripts/index.ts";
 import type { Stock } from "./catalog/stock.ts";
 import { openTrust } from "./catalog/trust.ts";
 import { openEvolution } from "./evolve/evolve.ts";
@@ -33,7 +33,7 @@ export function createPublishDeps(
   return {
     ...{ store, redactor, clock, places, library: createLibrary() },
     versions: createVersions(home.versions),
-    prefixOf: async (root) => resolveSettings(home, root).prefix,
+    prefixOf: async () => resolveSettings(home, null).prefix,
     isFound: async ({ kind, name, root }) => {
       const known = (await store.projects.list()).find((project) => project.root === root);
       // While another process looks through the library, that one finds it.
@@ -67,10 +67,7 @@ export function openLibrary(deps: LibraryVerbDeps) {
     ...openExchange(publishing, { projectAt, items: async (cwd) => (await stock.catalog(cwd)).items }),
     /** The lessons worth asking a person about, best first; as many as the settings say. */
     suggest: async (options: Partial<Parameters<typeof verbs.suggest>[0]> = {}) => {
-      const here = findCheckout(process.cwd())?.root ?? null;
-      // A project whose settings cannot be read is passed over; the others are not its concern.
-      const readable = here !== null && whyNotLearn(home, here, here) === null;
-      const most = options.most ?? resolveSettings(home, readable ? here : null).suggestions;
+      const most = options.most ?? resolveSettings(home, null).suggestions;
       return verbs.suggest({ ...options, most });
     },
     /**

@@ -3,12 +3,13 @@ import { decodeUtf8 } from "../text/index.ts";
 import {
   type Concern,
   type ConcernCode,
-  isDoubt,
   isSafePath,
   maskStart,
   maxBodyChars,
+  needsPerson,
   type Redactor,
   scan,
+  scanFiles,
   scanSince,
 } from "../trust/index.ts";
 import type { PackageFile, PackageFileList } from "./files/packages.ts";
@@ -110,15 +111,15 @@ export function scanPackage(files: PackageFileList): Concern[] {
 export function scanForeign(files: PackageFileList, main = skillFile): Concern[] {
   const given = { files: files.map(packageText), old: new Map<string, PackageText>() };
   const text = given.files.find(({ path }) => path === main)?.text ?? "";
-  return listPassages(given, text, main).flatMap((passage) =>
-    scanPassage(passage, main).map(({ concern }) => concern),
-  );
+  const passages = listPassages(given, text, main).flatMap((passage) => scanPassage(passage, main));
+  const all = [...scanFiles(given.files), ...passages.map(({ concern }) => concern)];
+  return [...new Map(all.map((one) => [`${one.code} ${one.where} ${one.message}`, one])).values()];
 }
 
 /** What a person should look at in a package that is not in the one before it. */
 export function scanPackageSince(before: PackageFileList | null, files: PackageFileList): Concern[] {
   const old = new Set(scanForeign(before ?? []).map(({ code, message }) => `${code} ${message}`));
-  return scanForeign(files).filter((one) => isDoubt(one) && !old.has(`${one.code} ${one.message}`));
+  return scanForeign(files).filter((one) => needsPerson([one]) && !old.has(`${one.code} ${one.message}`));
 }
 
 /** Front matter by which an agent runs something or may do more; only a person gives that. */

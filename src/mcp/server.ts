@@ -12,7 +12,7 @@ import {
   readHostCall,
   refuseWith,
 } from "../authoring/index.ts";
-import { asObject, asString, errorMessage, KnackError } from "../base/index.ts";
+import { asObject, asString, errorMessage, isObject, KnackError, showControls } from "../base/index.ts";
 import type { Knack } from "../open.ts";
 import { type AuthoringFault, createFault } from "../records/index.ts";
 import { resolveHome } from "../settings/index.ts";
@@ -35,8 +35,8 @@ interface ServeOptions {
   readonly open: () => Promise<Knack>;
 }
 
-/** Serves Knack's tools on standard input and output until the host closes them. */
-export async function serve(options: ServeOptions): Promise<void> {
+/** Serves Knack's tools on standard input and output until the host closes them; false if it had to stop before. */
+export async function serve(options: ServeOptions): Promise<boolean> {
   const desk = createDesk(options);
   const transport = new StdioServerTransport();
   let trouble: Error | null = null;
@@ -54,10 +54,13 @@ export async function serve(options: ServeOptions): Promise<void> {
     };
   });
   // It normally closes with its host; by itself only on an error, such as a line without end.
-  if (!process.stdin.readableEnded && process.stdout.writable)
-    process.stderr.write(`knack mcp stopped: ${trouble ?? "the transport was closed"}\n`);
+  const isBroken = !process.stdin.readableEnded && process.stdout.writable;
+  if (isBroken) process.stderr.write(`knack mcp stopped: ${trouble ?? "the transport was closed"}\n`);
   await handle.close().catch(() => {});
   await desk.close();
+  // A host that goes on writing would keep a server that answers nothing.
+  if (isBroken) process.stdin.destroy();
+  return !isBroken;
 }
 
 /** Answers a call of a tool; `client` is what the host calls itself. */
@@ -165,22 +168,34 @@ async function notify({ mcpReq }: ServerContext, message: string): Promise<void>
 }
 
 function toResult(answer: AuthoringResult<ToolReply>): CallToolResult {
-  const toContent = (text: string) => [{ type: "text" as const, text }];
+  const toContent = (text: string) => [{ type: "text" as const, text: showControls(text) }];
   if (answer.ok) {
     const { text, data } = answer.value;
-    return { content: toContent(text), ...(data === null ? {} : { structuredContent: { ...data } }) };
+    return {
+      content: toContent(text),
+      ...(data === null ? {} : { structuredContent: asObject(showControlsIn(data)) ?? {} }),
+    };
   }
   const { code, message, next, details } = answer.fault;
   const lines = [`${code}: ${message}`, ...details.map((detail) => `- ${detail}`), `Next: ${next}`];
-  const error = { code, message, next, details: [...details] };
+  const error = showControlsIn({ code, message, next, details: [...details] });
   return { isError: true, content: toContent(lines.join("\n")), structuredContent: { error } };
+}
+
+/** A value with the controls in its texts shown: hosts print what they get. */
+function showControlsIn(value: unknown): unknown {
+  if (typeof value === "string") return showControls(value);
+  if (Array.isArray(value)) return value.map(showControlsIn);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, showControlsIn(one)]));
 }
 
 /** An error in Knack itself, as an agent is told of it. */
 function describeError(error: unknown): AuthoringFault {
   const hint = error instanceof KnackError ? error.hint : undefined;
   // A bug leaves its stack in the host's log of the server.
-  if (!(error instanceof KnackError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  if (!(error instanceof KnackError) && error instanceof Error)
+    process.stderr.write(showControls(`${error.stack}\n`));
   return createFault(
     "learning_unavailable",
     `Knack cannot do that now: ${errorMessage(error)}`,

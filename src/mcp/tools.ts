@@ -2,6 +2,7 @@ import * as z from "zod";
 import { fields, learningSignal, readReply, refuseWith, skillIssueSignal } from "../authoring/index.ts";
 import { asObject } from "../base/index.ts";
 import type { Knack } from "../open.ts";
+import { describeCure } from "../recall/index.ts";
 import { createFault } from "../records/index.ts";
 import { itemNamed } from "../search/index.ts";
 import { mayBeWritten, redact, scan } from "../trust/index.ts";
@@ -53,14 +54,15 @@ type Fix = Awaited<ReturnType<Knack["recall"]>>["matches"][number];
 /** What `knack recall --error` finds, without what may be dangerous. */
 async function findFixes(knack: Knack, error: string, command: string | null, cwd: string): Promise<Fix[]> {
   const asked = { command: command && redact(command), output: redact(error), exitCode: null };
-  const { matches } = await knack.recall(asked, cwd);
+  const { matches } = await knack.recall(asked, cwd, "agent");
   return matches.filter(({ best: { finding } }) =>
     mayBeWritten(scan([finding.lesson, finding.action, ...finding.steps].join("\n"))),
   );
 }
 
 function describeFix({ lesson, best, score, distance }: Fix) {
-  const { action, excerpt } = best.finding;
+  const { excerpt } = best.finding;
+  const action = describeCure(best.finding, lesson.state.acceptedAt !== undefined);
   const texts = { action: redact(action), worked: excerpt.worked && redact(excerpt.worked) };
   return { id: lesson.id, name: lesson.name, ...texts, score, distance };
 }

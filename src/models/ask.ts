@@ -92,14 +92,16 @@ function reserve(
   together: SharedBudget | null,
   who: AskedFor,
 ): Promise<{ readonly usdAtMost: number } | { readonly hold: string }> {
-  return store.transaction(async (tx) => {
+  const setAside = async (tx: Store) => {
     const decided = await decideBudget(tx, at, { estimate, isAgent: model.isAgent, together }, limits);
     if ("hold" in decided) return decided;
     const data = { ...call, usdAtMost: decided.usdAtMost };
     const key = `asked:${call.call}`;
     const added = await recordEntries(tx, [{ ...who, actor: "knack", at, type: "model.asked", key, data }]);
     return added.length === 0 ? { hold: "another process is asking the same" } : decided;
-  });
+  };
+  // Money is on the disk before it is spent.
+  return store.transaction(setAside, { durable: true });
 }
 
 async function recordReply(

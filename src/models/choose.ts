@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readPlainFile } from "../base/index.ts";
 import type { JudgeChoice } from "../settings/index.ts";
 import { type Model, type ModelReply, type ModelRequest, noReply, parseReply, unserved } from "./model.ts";
 import { createProgramModel } from "./programs/programs.ts";
@@ -83,7 +84,7 @@ export function createFileModel({ dump, answers, onWritten, instead }: FileModel
 
 function readAnswerFile(folder: string, name: string): ModelReply {
   try {
-    return parseReply(readFileSync(join(folder, name), "utf8"), 0, unserved);
+    return parseReply(readPlainFile(join(folder, name)).toString("utf8"), 0, unserved);
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
     return noReply("not-asked", isMissing ? `there is no ${name}` : `${name} cannot be read`, 0);

@@ -466,7 +466,7 @@ class Replay {
     const { session, home, shown } = account;
     if (!this.mayKnow(question)) return [];
     await this.catchUp();
-    const options = { project: session.project.id, home, unasked: true, now: at };
+    const options = { project: session.project.id, home, asker: "nobody" as const, now: at };
     return (await recall(this.scratch, question, options)).filter(({ lesson }) => !shown.has(lesson.id));
   }
 
@@ -518,7 +518,7 @@ class Replay {
   }
 
   private findSolved({ session, home }: SessionAccount, symptom: Symptom): Spot | null {
-    const asked = { project: session.project.id, home, unasked: true };
+    const asked = { project: session.project.id, home, asker: "nobody" as const };
     const isSolved = (one: SolvedFailure) =>
       measureDistance(one, one, asked) !== null && isSameFailure(one.symptom, symptom);
     const lists = failureCues(symptom).map((cue) => this.solved.get(cue)?.find(isSolved));

@@ -2,7 +2,14 @@ export type { Backtest } from "./backtest.ts";
 export { type ChronicFailure, describeChronic } from "./chronic.ts";
 export { readCredits } from "./credit.ts";
 export { type HookNote, isHeldBack, openRecall, unmatchedKey } from "./open-recall.ts";
-export { findAlternative, findHome, type LessonMatch, readFailure, readQuestion } from "./recall.ts";
+export {
+  describeCure,
+  findAlternative,
+  findHome,
+  type LessonMatch,
+  readFailure,
+  readQuestion,
+} from "./recall.ts";
 export { type BenefitReport, mostCallsPerPrompt } from "./report.ts";
 export {
   formatDay,

@@ -3,7 +3,10 @@ import type { LearnConsent, ReadSession } from "../learning/index.ts";
 import { decisionEntry, recordEntries } from "../lessons/index.ts";
 import {
   type EntryOf,
+  type Event,
+  getSessionId,
   type Item,
+  isPersons,
   isPublished,
   type LedgerEntry,
   type Project,
@@ -12,7 +15,8 @@ import {
 import { parseAsk } from "../search/index.ts";
 import { type Home, recallSettings } from "../settings/index.ts";
 import { keepInMemory, openScratch, type Store } from "../store/index.ts";
-import type { IngestDeps, SessionView } from "../transcripts/index.ts";
+import { oneLine } from "../text/index.ts";
+import { type IngestDeps, readEvents, type SessionView, viewSessions } from "../transcripts/index.ts";
 import { backtest } from "./backtest.ts";
 import { listChronic, tellChronic } from "./chronic.ts";
 import { creditSessions, creditUntold, recordRating } from "./credit.ts";
@@ -42,10 +46,10 @@ export function openRecall(deps: RecallDeps) {
   const path = home.snapshot;
   return {
     /** Finds lessons for a failure or a text in this folder; `about` is what was recognised. */
-    recall: async (asked: Asked, cwd = process.cwd()) => {
+    recall: async (asked: Asked, cwd = process.cwd(), asker: "agent" | "person" = "person") => {
       const question = parseQuestion(asked);
       const { id: project } = await deps.projectAt(cwd);
-      const options = { project, home: findHome(cwd), unasked: false, now: clock.now() };
+      const options = { project, home: findHome(cwd), asker, now: clock.now() };
       return { about: describeQuestion(asked, question), matches: await recall(store, question, options) };
     },
     /** Measures the gain sessions would have had from their own lessons; stores nothing. */
@@ -77,8 +81,12 @@ export function openRecall(deps: RecallDeps) {
     snapshot: () => inspectSnapshot(store, path, recallSettings(home)),
     /** How often a match is held back, at random. */
     holdout: async () => recallSettings(home).holdout,
-    /** Records what the hooks say was shown and asked. */
-    hear: (notes: readonly HookNote[]) => recordNotes(store, notes),
+    /** Records what the hooks say was shown and asked; false where an answer waits for the prompt that it was. */
+    hear: async (notes: readonly HookNote[]) => {
+      const { backed, waiting } = await selectBacked(store, notes, clock.now());
+      await recordNotes(store, backed);
+      return !waiting;
+    },
     /** Lessons shown since a time, in order. */
     shown: (since: number): Promise<EntryOf<"lesson.shown">[]> => store.ledger.since("lesson.shown", since),
     /** Counts of what agents were shown since a time, with outcomes. */
@@ -132,8 +140,45 @@ export type HookNote = {
   | { readonly type: "asked"; readonly lessonId: string; readonly over: boolean; readonly askedAt?: number }
   | { readonly type: "written"; readonly lessonId: string }
   /** The person was asked whether to keep lessons; or, later, has said which. */
-  | ({ readonly type: "offer" } & EntryOf<"lesson.offered">["data"])
+  | ({ readonly type: "offer" } & OfferAnswer & EntryOf<"lesson.offered">["data"])
 );
+
+/** The prompt that answered an offer, and the transcript that must have it. */
+interface OfferAnswer {
+  readonly said?: string;
+  readonly transcript?: string | null;
+}
+
+/** An answer is looked for in its session this long; then it was nobody's. */
+const answerMs = 86_400_000;
+
+/**
+ * The answers to offers that a person's prompt in the session itself backs up. Anybody can call a hook: what only its
+ * payload says is no yes. `waiting` tells whether some may still be backed up later.
+ */
+async function selectBacked(store: Store, notes: readonly HookNote[], now: number) {
+  const backed: HookNote[] = [];
+  let waiting = false;
+  for (const note of notes) {
+    const isAnswer = note.type === "offer" && note.kept !== null;
+    if (!isAnswer || (await isSaidInSession(store, note))) backed.push(note);
+    else if (now - note.at < answerMs) waiting = true;
+  }
+  return { backed, waiting };
+}
+
+async function isSaidInSession(store: Store, { session, said = "", at }: HookNote & OfferAnswer) {
+  const paths = (await store.sessions.list())
+    .filter((one) => getSessionId(one) === session)
+    .map(({ path }) => path);
+  const views = (await viewSessions(store, paths)).filter((view) => getSessionId(view) === session);
+  const events = (await Promise.all(views.map((view) => readEvents(store, view)))).flat();
+  const isLater = (event: Event) => event.at === null || event.at > at - answerLeadMs;
+  return events.some((event) => isPersons(event) && isLater(event) && oneLine(event.text) === oneLine(said));
+}
+
+/** How much earlier than its hook a prompt may be recorded. */
+const answerLeadMs = 60_000;
 
 /** Records what hooks did, each thing once. After a worker was killed notes may come in any order. */
 async function recordNotes(store: Store, notes: readonly HookNote[]): Promise<void> {

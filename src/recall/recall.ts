@@ -150,8 +150,11 @@ interface RecallOptions {
   /** The project and home folder the question comes from. */
   readonly project: string;
   readonly home: string | null;
-  /** The answer interrupts an agent, so it must be surer. */
-  readonly unasked: boolean;
+  /**
+   * Who asked. An answer that nobody asked for interrupts an agent, so it must be surer; a person sees also what
+   * agents are not told, with where it came from.
+   */
+  readonly asker: "nobody" | "agent" | "person";
   readonly now: number;
 }
 
@@ -300,14 +303,15 @@ interface FindingFit extends Pick<LessonMatch, "fit" | "score" | "by" | "distanc
 function fitFinding(question: Question, known: KnownFinding, asked: Circumstances): FindingFit | null {
   const { symptom, scope, remedy, call, state } = known.lesson;
   const distance = measureDistance(known, symptom && { symptom, remedy, call }, asked, scope);
-  if (distance === null || (asked.unasked && !mayBeTold(known))) return null;
+  if (distance === null || (asked.asker !== "person" && !mayBeTold(known))) return null;
+  const isUnasked = asked.asker === "nobody";
   // An unasked warning ahead of a failure needs more evidence than a requested answer.
   const isUnsure =
     distance === "elsewhere" || (state.sessions < warnAfterSessions && state.promotion?.lesson == null);
   const sign = findBestSign(question, known, asked, {
-    warns: !(asked.unasked && isUnsure),
+    warns: !(isUnasked && isUnsure),
     // A prompt may name a command without meaning to run it; where it failed before, one line is worth that.
-    names: !asked.unasked || (distance === "here" && symptom !== null),
+    names: !isUnasked || (distance === "here" && symptom !== null),
   });
   const { by } = sign;
   const fit = round(sign.fit * distanceFactor[distance]);
@@ -317,11 +321,21 @@ function fitFinding(question: Question, known: KnownFinding, asked: Circumstance
   return score < requiredScore(by, asked) ? null : { known, fit, score, by, distance };
 }
 
+/** What to do, in words that an agent may be told: a judge's own may be made of anything that the judge was shown. */
+export function describeCure({ by, action, call }: Finding | Lesson, isAccepted: boolean): string {
+  return by === "judge" && !isAccepted && call !== null ? `use ${call.join(" ")}` : action;
+}
+
+/** Whether an agent may be told of a lesson in the lesson's own words. */
+export function mayTellLesson(lesson: Lesson): boolean {
+  return lesson.state.acceptedAt !== undefined || (lesson.doubt === undefined && isProvedCure(lesson));
+}
+
 /**
  * Whether an agent may be told unasked: what a person accepted, in the words that they accepted; and cures that were
  * seen to work here, whose steps are clean.
  */
-export function mayBeTold({
+function mayBeTold({
   finding,
   lesson,
   foundAt,
@@ -332,7 +346,7 @@ export function mayBeTold({
 }
 
 /** A failing call and what got past it; or a file that was looked for in vain more than once. */
-function isProvedCure({ kind, symptom, excerpt, remedy, call, by }: Finding): boolean {
+function isProvedCure({ kind, symptom, excerpt, remedy, call, by }: Finding | Lesson): boolean {
   if (kind !== "error-recovery" || symptom === null || remedy === "none") return false;
   // Of what a judge says only a call that rules saw work is a fact.
   if (by === "judge") return remedy !== null && call !== null && excerpt.worked !== null;
@@ -340,8 +354,8 @@ function isProvedCure({ kind, symptom, excerpt, remedy, call, by }: Finding): bo
 }
 
 /** The minimum score of an answer; lower for an explicit query in words. */
-function requiredScore(by: LessonMatch["by"], { unasked }: Circumstances): number {
-  return by === "words" && !unasked ? askedWordsScore : leastScore[by];
+function requiredScore(by: LessonMatch["by"], { asker }: Circumstances): number {
+  return by === "words" && asker !== "nobody" ? askedWordsScore : leastScore[by];
 }
 
 function buildMatch(question: Question, all: readonly FindingFit[]): LessonMatch {
@@ -434,13 +448,13 @@ interface PortableFix {
 export function measureDistance(
   known: { readonly project: string; readonly home: string | null },
   fix: PortableFix | null,
-  asked: Pick<Circumstances, "project" | "home" | "unasked">,
+  asked: Pick<Circumstances, "project" | "home" | "asker">,
   scope: Lesson["scope"] = "project",
 ): LessonMatch["distance"] | null {
   if (known.project === asked.project) return "here";
   // On another machine other programs are installed.
   if (scope === "user" && known.home === asked.home) return "anywhere";
-  if (!asked.unasked) return "elsewhere";
+  if (asked.asker !== "nobody") return "elsewhere";
   return known.home === asked.home && (fix === null || isPortable(fix)) ? "elsewhere" : null;
 }
 
@@ -492,7 +506,7 @@ function findBestSign(
     signs.push({ fit: 1, by: "call" });
   if (question.type === "text") {
     const isNamed = may.names && names(question.terms, lesson);
-    const isMeant = isNamed && (!asked.unasked || isTyped(question.said, lesson));
+    const isMeant = isNamed && (asked.asker !== "nobody" || isTyped(question.said, lesson));
     const shared = measureShared(question.terms, lesson, asked.rarity);
     signs.push({ fit: Math.max(shared, isMeant ? namedFit : 0), by: "words" });
   }

@@ -26,7 +26,16 @@ import { encodeTable, findTableFault, openTable, readFileAt, type Table } from "
 import type { Store } from "../store/index.ts";
 import { asSentence, cutAtWord, oneLine } from "../text/index.ts";
 import { mayBeWritten, redact, scan } from "../trust/index.ts";
-import { findHome, findLastSeen, type LessonMatch, mostFindings, mostProjects, recall } from "./recall.ts";
+import {
+  describeCure,
+  findHome,
+  findLastSeen,
+  type LessonMatch,
+  mayTellLesson,
+  mostFindings,
+  mostProjects,
+  recall,
+} from "./recall.ts";
 
 /** Lessons of a project that are told when a session starts, the surest. */
 const startLessons = 8;
@@ -137,6 +146,7 @@ const telling = [
   "lesson.documented",
   "import.decided",
   "change.made",
+  "texts.masked",
 ] as const;
 
 type Row = readonly [key: string, value: unknown];
@@ -323,7 +333,7 @@ function listSessionRows({ lessons, findings, published, now, first }: Sources):
   return [...runs].map(([run, taught]): Row => {
     const learned = [...taught].sort((a, b) => b.state.sure - a.state.sure);
     const ask = learned.find(
-      ({ id, state, kind }) => kind === "error-recovery" && state.sure >= askFrom && !made.has(id),
+      (lesson) => mayTellLesson(lesson) && lesson.state.sure >= askFrom && !made.has(lesson.id),
     );
     const news: SnapshotRows["session"] = {
       // What was known before was only met again.
@@ -371,7 +381,11 @@ function listStartRows(sources: Sources): Row[] {
       // Who said yes to a lesson said so to its words.
       line: accepted.has(lesson.id) ? cutAtWord(oneLine(lesson.lesson), lineChars) : renderLessonLine(lesson),
       offer: isNewHere(lesson) && !live.has(lesson.id) ? cutAtWord(oneLine(lesson.lesson), offerChars) : null,
-      brief: lesson.symptom === null ? lesson.name : `${lesson.symptom.head}: ${oneLine(lesson.action)}`,
+      brief:
+        lesson.symptom === null
+          ? lesson.name
+          : `${lesson.symptom.head}: ${oneLine(describeCure(lesson, accepted.has(lesson.id)))}`,
+      told: mayTellLesson(lesson),
       ...{ foundAt: found.foundAt, run: found.run },
       fix: lesson.symptom !== null,
       active: status !== "pending",
@@ -469,6 +483,8 @@ interface StartLesson {
   readonly run: string;
   /** It has a moment of its own, the failure that it is about, and is told then. */
   readonly fix: boolean;
+  /** Agents may be told of it. */
+  readonly told: boolean;
   /** Confirmed often enough, or accepted. */
   readonly active: boolean;
   /** The home folder of the person it holds for, "" when that is not known; null for what is of a project. */
@@ -503,10 +519,10 @@ export async function readSnapshot<Result>(
 export function recallFromSnapshot(
   { table }: Pick<Snapshot, "table">,
   question: Question,
-  asked: Omit<Parameters<typeof recall>[2], "unasked">,
-  unasked = true,
+  asked: Omit<Parameters<typeof recall>[2], "asker">,
+  asker: Parameters<typeof recall>[2]["asker"] = "nobody",
 ): Promise<LessonMatch[]> {
-  return recall(openMemory(table), question, { ...asked, unasked });
+  return recall(openMemory(table), question, { ...asked, asker });
 }
 
 function openMemory(table: Table): Parameters<typeof recall>[0] {
@@ -562,12 +578,12 @@ function openMemory(table: Table): Parameters<typeof recall>[0] {
 
 /** The message at a failure: a fact with its origin, no order. */
 export function renderFailureFact(match: LessonMatch, other: LessonMatch | null, now: number): string {
-  const { action, lesson } = match.best.finding;
   const also =
     other === null
       ? ""
-      : ` What also worked${countSessions(other)}: ${asSentence(oneLine(other.best.finding.action))}`;
-  return `Knack: this failed ${describeOrigin(match, now)}; what worked: ${asSentence(oneLine(action))} ${oneLine(lesson)}${countSessions(match)}${also}`;
+      : ` What also worked${countSessions(other)}: ${asSentence(oneLine(quoteCure(other)))}`;
+  const more = isOwnText(match) ? ` ${oneLine(match.best.finding.lesson)}` : "";
+  return `Knack: this failed ${describeOrigin(match, now)}; what worked: ${asSentence(oneLine(quoteCure(match)))}${more}${countSessions(match)}${also}`;
 }
 
 /** The message at a prompt: one line, or the whole lesson if sure enough. */
@@ -577,7 +593,21 @@ export function renderPromptFact(match: LessonMatch, body: string | null, now: n
   if (load && body !== null) return `${origin}, kept as ${lesson.name}:\n${body.slice(0, loadChars)}`;
   const { steps } = best.finding;
   const whole = load && steps.length > 1 ? steps.map((step, at) => `\n${at + 1}. ${step}`).join("") : "";
-  return `${origin}: ${quoteLesson(best.finding)}${countSessions(match)}${whole}`;
+  const told = isOwnText(match) ? quoteLesson(best.finding) : asSentence(oneLine(quoteCure(match)));
+  return `${origin}: ${told}${countSessions(match)}${isOwnText(match) ? whole : ""}`;
+}
+
+function quoteCure(match: LessonMatch): string {
+  return describeCure(match.best.finding, isAccepted(match.lesson));
+}
+
+/** Whether the words of the best finding may be told: rules wrote them, or a person accepted them. */
+function isOwnText({ best, lesson }: LessonMatch): boolean {
+  return best.finding.by === undefined || isAccepted(lesson);
+}
+
+function isAccepted({ state }: Lesson): boolean {
+  return state.acceptedAt !== undefined;
 }
 
 /** One lesson in a list of what is known. */

@@ -96,6 +96,7 @@ export {
   getSessionId,
   getThreadId,
   identifyProject,
+  isPersons,
   noCounts,
   normaliseRemote,
   type Outcome,

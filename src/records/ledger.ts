@@ -255,6 +255,12 @@ export type LedgerEntry =
       "proposal.decided",
       { readonly proposal: string; readonly decision: "accepted" | "rejected" | "published" }
     >
+  /** Words were masked in entries written before; each has this digest since. */
+  | Entry<"texts.masked", { readonly entries: readonly { readonly key: string; readonly digest: string }[] }>
+  /** The clock has gone back since `was`, when the entry before this was recorded: until now it had been ahead. */
+  | Entry<"clock.corrected", { readonly was: number }>
+  /** A person goes on with a ledger that is not as it was written. */
+  | Entry<"ledger.accepted", { readonly faults: readonly string[] }>
   | Entry<"change.intended", Change>
   | Entry<"change.made", { readonly id: string }>
   | Entry<"change.dropped", { readonly id: string; readonly because: string }>;

@@ -80,6 +80,8 @@ export interface ThreadState {
   readonly open: readonly (readonly [string, string])[];
   /** Commands that go on after their call returned: the process and the ref. */
   readonly running: readonly (readonly [string, string])[];
+  /** The branch that the last event with one was on. */
+  readonly branch?: string;
 }
 
 export interface ReadingState {
@@ -271,8 +273,15 @@ export interface Event {
   readonly origin: string | null;
   /** The skill, command or agent it is attributed to, if known; for a person's turn, what they invoked. */
   readonly skill?: string;
-  /** For a prompt that nobody typed: a program gave it. */
+  /** For a prompt that no session shows a person to have typed: a program gave it. */
   readonly given?: "program";
+  /** The branch that was checked out, where the agent tells; only at the first event on it. */
+  readonly branch?: string;
+}
+
+/** Whether it is a prompt in a person's own words, as far as anybody can tell. */
+export function isPersons({ kind, given, sidechain }: Pick<Event, "kind" | "given" | "sidechain">): boolean {
+  return kind === "prompt" && given === undefined && !sidechain;
 }
 
 export interface Counts {

@@ -10,6 +10,7 @@ export {
   resolveHome,
   userHome,
 } from "./home.ts";
+export { describeIgnored, readRepositoryWish } from "./repository.ts";
 export {
   findBrokenSettings,
   type JudgeAgent,

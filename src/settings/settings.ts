@@ -1,9 +1,17 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod/mini";
-import { errorMessage, KnackError } from "../base/index.ts";
+import {
+  errorMessage,
+  isInsideFolder,
+  KnackError,
+  readPlainFile,
+  readPlainText,
+  writeFileAtomically,
+} from "../base/index.ts";
 import { reviewModes } from "../records/index.ts";
 import { type Home, projectConfig } from "./home.ts";
+import { readRepositoryWish, repositoryKeys } from "./repository.ts";
 
 /** The agents whose own command line can judge, in the order in which they are suggested. */
 export const judgeAgents = ["claude", "codex", "gemini", "opencode", "copilot"] as const;
@@ -55,8 +63,8 @@ function wholeUpTo(most: number, least = 0) {
 const onOrOff = "true or false";
 const dollarsPerMillion = z.nullable(z.number().check(z.minimum(0)));
 
-/** Settings that a project may override. */
-const projectSettings = {
+/** Everything that a person may set. Only a person decides what leaves the machine, and what is spent. */
+const allSettings = {
   /** Whether sessions are learned from. */
   learn: setting(true, z.boolean(), onOrOff),
   /** Whether agents are shown what is known. */
@@ -69,11 +77,8 @@ const projectSettings = {
     z.string().check(z.regex(/^(?:[a-z0-9]+-)*$/), z.maxLength(16)),
     "lowercase letters and digits, ending with a hyphen, such as rl-; or nothing",
   ),
-};
-
-/** Everything that a person may set. Only a person decides what leaves the machine, and what is spent. */
-const allSettings = {
-  ...projectSettings,
+  /** Whether sessions that used the web or MCP servers are learned from. */
+  "learn.web": setting(true, z.boolean(), `${onOrOff} (sessions that used the web or MCP servers)`),
   /** Whether an agent may be asked, once a session, to write a lesson down while it has the context. */
   foreground: setting("off", z.enum(["off", "ask"]), "off, or ask (the agent, once a session)"),
   /** The share of sessions from which a match is withheld, to measure its effect. */
@@ -124,39 +129,30 @@ function isAddress(word: string): boolean {
   return /^https?:$/.test(protocol) && username === "" && password === "" && !/[?#]/.test(word);
 }
 
-type ProjectFile = Partial<Values<typeof projectSettings>>;
 type UserFile = Partial<Settings> & {
-  readonly projects?: Readonly<Record<string, Pick<ProjectFile, "learn" | "show">>>;
+  readonly projects?: Readonly<Record<string, Partial<Pick<Settings, "learn" | "show">>>>;
 };
 
 function createShape(list: Readonly<Record<string, Setting<never>>>) {
   return Object.fromEntries(Object.entries(list).map(([key, { check }]) => [key, z.optional(check)]));
 }
 
-const projectSchema = z.strictObject(createShape(projectSettings as never)) as z.ZodMiniType<ProjectFile>;
 const namedSchema = z.strictObject({ learn: z.optional(z.boolean()), show: z.optional(z.boolean()) });
 const userSchema = z.strictObject({
   ...createShape(allSettings as never),
   projects: z.optional(z.record(z.string(), namedSchema)),
 }) as z.ZodMiniType<UserFile>;
 
-/** Reads the person's file, or a project's. */
-function readFile(home: Home, root: string | null): UserFile {
-  return root === null ? parseFile(home.config, userSchema) : parseFile(projectConfig(root), projectSchema);
-}
-
-/** The settings that hold in a project, or outside of any; a project's own go before the person's. */
+/** The settings that hold in a project, or outside of any: the person's, less what the repository asks to leave. */
 export function resolveSettings(home: Home, root: string | null, id: string | null = null): Settings {
-  const user = readFile(home, null);
-  const project = root === null ? {} : readFile(home, root);
+  const user = readUserFile(home);
+  const wish = root === null ? null : readRepositoryWish(root);
+  if (wish?.broken)
+    throw new KnackError("CONFIG_BROKEN", wish.broken, { hint: "Fix the file, or delete it." });
   const named = [id, root].map((name) => (name === null ? undefined : user.projects?.[name]));
-  const decide = (key: "learn" | "show") => named.find((one) => one?.[key] !== undefined)?.[key] ?? user[key];
-  const given: Readonly<Record<string, unknown>> = {
-    ...user,
-    learn: decide("learn"),
-    show: decide("show"),
-    ...project,
-  };
+  const decide = (key: "learn" | "show") =>
+    wish?.[key] === false ? false : (named.find((one) => one?.[key] !== undefined)?.[key] ?? user[key]);
+  const given: Readonly<Record<string, unknown>> = { ...user, learn: decide("learn"), show: decide("show") };
   return Object.fromEntries(
     settingKeys.map((key) => [key, given[key] ?? allSettings[key].default]),
   ) as Settings;
@@ -169,7 +165,7 @@ export function recallSettings(
   const read = attempt(() => resolveSettings(home, null));
   if (read instanceof KnackError) return { show: false, exceptions: [], foreground: "off", holdout: 0 };
   const { show, foreground, "recall.holdout": holdout } = read;
-  const projects = Object.entries(readFile(home, null).projects ?? {});
+  const projects = Object.entries(readUserFile(home).projects ?? {});
   const exceptions = projects.flatMap(([name, one]) => ((one.show ?? show) !== show ? name : []));
   return { show, exceptions, foreground, holdout };
 }
@@ -179,16 +175,17 @@ export function whyNotLearn(home: Home, root: string | null, id: string): string
   const read = attempt(() => resolveSettings(home, root, id));
   if (read instanceof KnackError) return read.message;
   if (read.learn) return null;
-  const isProject = root !== null && readFile(home, root).learn === false;
+  const isProject = root !== null && !readRepositoryWish(root).learn;
   return isProject ? "learning is off in this project" : `learning is off (${home.config})`;
 }
 
 /** Errors in the settings files of the person and of these projects. */
 export function findBrokenSettings(home: Home, roots: Iterable<string | null>): string[] {
-  return [...new Set([null, ...roots])].flatMap((root) => {
-    const read = attempt(() => readFile(home, root));
-    return read instanceof KnackError ? read.message : [];
-  });
+  const own = attempt(() => readUserFile(home));
+  const others = [...new Set(roots)].flatMap((root) =>
+    root === null ? [] : (readRepositoryWish(root).broken ?? []),
+  );
+  return [...(own instanceof KnackError ? [own.message] : []), ...others];
 }
 
 /** The result, or the `KnackError` thrown. */
@@ -201,9 +198,13 @@ function attempt<T>(read: () => T): T | KnackError {
   }
 }
 
-/** Settings in the person's file, or a project's. */
+/** Settings in the person's file, or what a repository's asks to leave. */
 export function readSettingsFile(home: Home, root: string | null): Partial<Settings> {
-  const { projects: _, ...rest } = readFile(home, root);
+  if (root !== null) {
+    const { learn, show } = readRepositoryWish(root);
+    return { ...(learn ? {} : { learn }), ...(show ? {} : { show }) };
+  }
+  const { projects: _, ...rest } = readUserFile(home);
   return rest;
 }
 
@@ -216,7 +217,7 @@ export function writeSetting(
   dryRun = false,
 ): { path: string; value: unknown } {
   const key = parseKey(name);
-  if (root !== null && !(key in projectSettings))
+  if (root !== null && !repositoryKeys.some((one) => one === key))
     throw new KnackError("WRONG_USAGE", `A project cannot set ${key}.`, {
       hint: `For yourself: knack config set ${key} ${value}`,
     });
@@ -228,13 +229,36 @@ export function writeSetting(
     const what = key.startsWith("judge") ? "value" : `value "${value}"`;
     throw new KnackError("WRONG_USAGE", `Invalid ${what} for ${key}.`, { hint: `Use ${values}` });
   }
-  const before = readFile(home, root);
-  if (dryRun) return { path, value: typed };
-  mkdirSync(dirname(path), { recursive: true, ...(root === null ? { mode: 0o700 } : {}) });
-  // Atomic, so no reader sees a partial file.
-  writeFileSync(`${path}.new`, `${JSON.stringify({ ...before, [key]: typed }, null, 2)}\n`);
-  renameSync(`${path}.new`, path);
+  if (root !== null) writeRepositorySetting(root, key, typed, dryRun);
+  else {
+    const before = readUserFile(home);
+    if (!dryRun) writeJson(resolveLink(path), { ...before, [key]: typed }, 0o600);
+  }
   return { path, value: typed };
+}
+
+/** On is how it is without a word in the file. Others' entries count for nothing, and stay. */
+function writeRepositorySetting(root: string, key: string, value: unknown, dryRun: boolean): void {
+  const path = projectConfig(root);
+  if (!isInsideFolder(path, root))
+    throw new KnackError("CONFIG_BROKEN", `A link leads from ${path} out of the repository.`, {
+      hint: "Remove the link; nothing was written.",
+    });
+  const { broken } = readRepositoryWish(root);
+  if (broken) throw new KnackError("CONFIG_BROKEN", broken, { hint: "Fix the file, or delete it." });
+  const text = readPlainText(path, { within: root });
+  const { [key]: _, ...rest } = text === null ? {} : (JSON.parse(text) as Record<string, unknown>);
+  if (!dryRun) writeJson(path, value === false ? { ...rest, [key]: false } : rest, 0o644);
+}
+
+function writeJson(path: string, value: object, mode: number): void {
+  mkdirSync(dirname(path), { recursive: true, ...(mode === 0o600 ? { mode: 0o700 } : {}) });
+  writeFileAtomically(path, [Buffer.from(`${JSON.stringify(value, null, 2)}\n`)], mode);
+}
+
+/** A person may keep their settings elsewhere, with a link to them; the link stays. */
+function resolveLink(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 /** The key that a person names; an unknown one is refused. */
@@ -253,16 +277,16 @@ function parseValue(value: string): unknown {
   }
 }
 
-function parseFile<File extends object>(path: string, schema: z.ZodMiniType<File>): File {
+function readUserFile({ config: path }: Home): UserFile {
   const text = readText(path);
-  if (text === null) return {} as File;
+  if (text === null) return {};
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
     throw brokenFile(path, `it is not JSON (${errorMessage(cause)})`, cause);
   }
-  const parsed = z.safeParse(schema, value);
+  const parsed = z.safeParse(userSchema, value);
   if (parsed.success) return parsed.data;
   const [first] = parsed.error.issues;
   const place = first?.path.join(".") || "the top";
@@ -272,7 +296,7 @@ function parseFile<File extends object>(path: string, schema: z.ZodMiniType<File
 
 function readText(path: string): string | null {
   try {
-    return readFileSync(path, "utf8");
+    return readPlainFile(path).toString("utf8");
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return null;

@@ -75,11 +75,14 @@ export function wakeWorker(home: Home, program: string, env: NodeJS.ProcessEnv, 
 
 const nice = "/usr/bin/nice";
 
+/** A sign that ends later than this was written by a clock that was ahead. */
+const longestSignMs = 10 * 60_000;
+
 /** The file is enough: a worker checks the spool once more after removing it. */
 function isWorkerRunning({ worker }: Home, now: number): boolean {
   try {
     const { pid, until }: WorkerSign = JSON.parse(readFileSync(worker, "utf8"));
-    if (until < now) return false;
+    if (until < now || until > now + longestSignMs) return false;
     process.kill(pid, 0);
     return true;
   } catch {

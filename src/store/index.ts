@@ -1,4 +1,6 @@
+export type { ChainFault } from "./chain.ts";
 export type { Gist, Learning, WordSearch } from "./learning.ts";
+export type { LedgerInspection } from "./ledger.ts";
 export { keepInMemory } from "./memory.ts";
-export { openCopy, openScratch, openSqlite, readLedger } from "./sqlite.ts";
+export { describeBefore, openCopy, openScratch, openSqlite, readLedger } from "./sqlite.ts";
 export { type BackgroundWork, createBackgroundWork, isClaimed, type Store } from "./store.ts";

@@ -2,17 +2,21 @@ import { type AliasedRawBuilder, type Kysely, type RawBuilder, sql } from "kysel
 import { KnackError } from "../base/index.ts";
 
 /** Databases of another version are refused. Raise it with every change below. */
-export const schemaVersion = 8;
+export const schemaVersion = 9;
 
 /**
  * Tables as they are on disk: a name and a type of SQLite's for each column, with "?" where it may be null. Times are
  * milliseconds since 1970; lists and objects are JSON.
  */
 const tables = {
+  /**
+   * Chained by hashes: `link` covers `prev`, which is the link before, the entry, and the digest of its data as it was
+   * written. Data and salt are outside the chain, so that words can be masked later; nothing else ever changes.
+   */
   ledger: {
-    columns: `at integer?, project text?, session text?, actor text, type text, key text, data text,
-      recorded_at integer`,
-    keys: "unique (key)",
+    columns: `n integer, at integer?, project text?, session text?, actor text, type text, key text, data text,
+      recorded_at integer, salt text, digest text, prev text, link text`,
+    keys: "primary key (n), unique (key)",
   },
   reading: {
     columns: `path text, format text?, size integer, modified_at real, offset integer, line integer, digest text,
@@ -129,7 +133,7 @@ export const createStatements: readonly string[] = [
     const all = [...columns, ...(keys === "" ? [] : [keys])].join(", ");
     return `create table ${table} (${all})${withoutRowid.has(table) ? " without rowid" : ""}`;
   }),
-  "create trigger ledger_stays before update on ledger begin select raise(abort, 'the ledger is only appended to'); end",
+  "create trigger ledger_stays before update of n, at, project, session, actor, type, key, recorded_at, digest, prev, link on ledger begin select raise(abort, 'the ledger is only appended to'); end",
   "create trigger ledger_keeps before delete on ledger begin select raise(abort, 'the ledger is only appended to'); end",
   "create index ledger_of_type on ledger (type, at)",
   "create index session_of_path on session (path)",
@@ -222,6 +226,6 @@ export function parseJson(text: string) {
 
 export function damagedRow(finding: string): KnackError {
   return new KnackError("STORE_DAMAGED", `Knack's database is damaged: it holds ${finding}.`, {
-    hint: "Move knack.db away and run knack again: sessions are read anew from the agents' transcripts.",
+    hint: "Run knack doctor, which says what is damaged and what to do.",
   });
 }

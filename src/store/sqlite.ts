@@ -7,11 +7,13 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
+  renameSync,
   rmSync,
   statSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -21,8 +23,9 @@ import {
   SqliteDriver,
 } from "kysely";
 import Database from "libsql";
-import { type Clock, errorMessage, KnackError } from "../base/index.ts";
+import { type Clock, errorMessage, jsonBytes, KnackError, writeFileAtomically } from "../base/index.ts";
 import type { LedgerEntry } from "../records/index.ts";
+import { findLost, type LedgerHead } from "./chain.ts";
 import { createStatements, damagedRow, schemaVersion, type Tables } from "./schema.ts";
 import { createStore, listFaults, type Store } from "./store.ts";
 
@@ -44,7 +47,9 @@ const scratchPragmas = ["journal_mode = memory", "synchronous = off", "locking_m
 
 /** Opens Knack's database, and makes it if there is none. */
 export async function openSqlite({ path, clock }: Options): Promise<Store> {
-  return prepareDatabase(open(path), { path, clock, pragmas: sharedPragmas });
+  const isFile = path !== ":memory:";
+  if (isFile && !existsSync(path)) setHeadAside(path);
+  return prepareDatabase(open(path), { path, clock, pragmas: sharedPragmas, keepsHead: isFile });
 }
 
 /**
@@ -98,13 +103,16 @@ export async function openCopy({ path, clock }: Options): Promise<Store> {
 
 interface Preparation extends Options {
   readonly pragmas: readonly string[];
+  /** Whether the ledger's head is kept beside the file when it is closed. */
+  readonly keepsHead?: boolean;
   readonly onClose?: () => void;
 }
 
-function prepareDatabase(opened: Database.Database, { path, clock, pragmas, onClose }: Preparation): Store {
-  const database = guardErrors(opened, path);
+function prepareDatabase(opened: Database.Database, preparation: Preparation): Store {
+  const { path, clock, pragmas, onClose, keepsHead = false } = preparation;
+  const database = guardErrors(opened, path, keepsHead);
   try {
-    if (path !== ":memory:" && fileSize(path) > 0) refuseDamaged(database, path);
+    if (path !== ":memory:") refuseDamaged(database, path);
     // Several processes may open a new database at once, and the switch to write-ahead does not wait its turn by itself.
     for (const pragma of ["page_size = 16384", ...pragmas])
       withPatience(() => database.prepare(`pragma ${pragma}`).all([]));
@@ -113,7 +121,12 @@ function prepareDatabase(opened: Database.Database, { path, clock, pragmas, onCl
     opened.close();
     throw error;
   }
-  return createStore(new Kysely<Tables>({ dialect: new ImmediateDialect({ database }) }), clock, onClose);
+  const anchor = {
+    begin: () => beginChain(path),
+    readHead: () => (keepsHead ? readHead(headFile(path)) : null),
+  };
+  const db = new Kysely<Tables>({ dialect: new ImmediateDialect({ database }) });
+  return createStore({ db, clock, anchor, ...(onClose && { onClose }) });
 }
 
 function open(path: string): Database.Database {
@@ -148,7 +161,7 @@ interface Statement {
   iterate(parameters: readonly unknown[]): IterableIterator<unknown>;
 }
 
-function guardErrors(database: Database.Database, path: string): Connection {
+function guardErrors(database: Database.Database, path: string, keepsHead: boolean): Connection {
   const guard = <T>(work: () => T): T => {
     try {
       return work();
@@ -171,8 +184,11 @@ function guardErrors(database: Database.Database, path: string): Connection {
   const prepared = new Map<string, Statement>();
   return {
     close: () => {
-      // The driver leaves the write-ahead log behind; folding it in, when nobody else is at it, keeps one file.
-      if (database.open) database.exec("pragma busy_timeout = 0; pragma wal_checkpoint(truncate)");
+      try {
+        if (database.open && foldLog(database) && keepsHead) keepHead(database, path);
+      } catch {
+        // The disk is full or gone: what was committed is in the log, and the next process to open it replays that.
+      }
       database.close();
     },
     prepare: (sql) => {
@@ -196,9 +212,9 @@ function decodeRow(row: unknown): Record<string, unknown> {
 }
 
 /** SQLite's result codes; the driver names only some of their many extended forms. */
-const sqlite = { busy: 5, locked: 6, corrupt: 11, notADatabase: 26 };
-/** No permission, busy, read-only, a failing disk, a full one, cannot be opened. */
-const outsideFaults = new Set([3, 5, 8, 10, 13, 14]);
+const sqlite = { busy: 5, locked: 6, corrupt: 11, full: 13, notADatabase: 26 };
+/** No permission, busy, read-only, a failing disk, cannot be opened. */
+const outsideFaults = new Set([3, 5, 8, 10, 14]);
 
 function readCode(error: unknown): number {
   return ((error as { rawCode?: number }).rawCode ?? 0) & 0xff;
@@ -207,6 +223,11 @@ function readCode(error: unknown): number {
 function explainError(cause: unknown, path: string): unknown {
   const code = readCode(cause);
   const message = errorMessage(cause);
+  if (code === sqlite.full)
+    return new KnackError("DISK_FULL", `No space is left on the disk for Knack's database ${path}.`, {
+      hint: "Make room and run the command again: what was kept before is not lost.",
+      cause,
+    });
   if (outsideFaults.has(code))
     return new KnackError("STORE_UNAVAILABLE", `Knack's database ${path} cannot be written: ${message}.`, {
       hint: "Make room or set KNACK_HOME to a folder that you can write to.",
@@ -218,19 +239,31 @@ function explainError(cause: unknown, path: string): unknown {
   return isBroken ? damagedFile(path, message, cause) : cause;
 }
 
-const readAnew = "run knack again: sessions are read anew from the agents' transcripts.";
+const readAnew = "run knack again: sessions are read again from the agents' transcripts.";
+const decisionsLost = "What you accepted or rejected is only in that file.";
 
 function damagedFile(path: string, finding: string, cause?: unknown): KnackError {
   const message = `Knack's database ${path} is damaged (${finding}); it was left as it is.`;
-  return new KnackError("STORE_DAMAGED", message, { hint: `Move the file away and ${readAnew}`, cause });
+  const hint = `Put it back from a backup. Or move ${basename(path)} and the files beside it (${basename(path)}-*) away and ${readAnew} ${decisionsLost}`;
+  return new KnackError("STORE_DAMAGED", message, { hint, cause });
 }
 
+/** Refuses what is no sound database. SQLite replays its log first: until then the file may end anywhere. */
 function refuseDamaged(database: Connection, file: string): void {
-  const [pages, bytes] = [readPragma(database, "page_count"), readPragma(database, "page_size")];
-  if (fileSize(file) % bytes !== 0) throw damagedFile(file, "it ends in the middle of a page");
-  if (pages * bytes > checkedBytes) return;
-  const [first] = listFaults(database.prepare("pragma quick_check(1)").all([]));
+  const hasLog = fileSize(`${file}-wal`) > 0;
+  if (fileSize(file) === 0) return refuseEmptied(file, hasLog);
+  const bytes = readPragma(database, "page_count") * readPragma(database, "page_size");
+  if (!hasLog && fileSize(file) < bytes) throw damagedFile(file, "its end is missing");
+  const [first] = bytes > checkedBytes ? [] : listFaults(database.prepare("pragma quick_check(1)").all([]));
   if (first !== undefined) throw damagedFile(file, first);
+  if (readPragma(database, "user_version") === 0) refuseForeign(database, file);
+}
+
+/** An empty file is a new database, unless there was one; SQLite would take it for new and delete its log. */
+function refuseEmptied(file: string, hasLog: boolean): void {
+  const before = describeBefore(file);
+  if (before !== null || hasLog)
+    throw damagedFile(file, ["it is empty", ...(before === null ? [] : [before])].join("; "));
 }
 
 function readPragma(database: Connection, name: string): number {
@@ -263,9 +296,26 @@ function createTables(database: Connection, path: string): void {
     } else if (version !== schemaVersion) throw otherVersion(path, version);
     database.prepare("commit").run([]);
   } catch (error) {
-    database.prepare("rollback").run([]);
+    rollBack(database);
     throw error;
   }
+}
+
+/** A full disk makes SQLite roll back by itself; its complaint about a second time would hide why. */
+function rollBack(database: Connection): void {
+  try {
+    database.prepare("rollback").run([]);
+  } catch {
+    // Nothing is left to take back.
+  }
+}
+
+/** Nothing is added to a database that has other tables, or that stands where a ledger was. */
+function refuseForeign(database: Connection, path: string): void {
+  const before = describeBefore(path);
+  const isForeign = database.prepare("select 1 from sqlite_master limit 1").all([]).length > 0;
+  if (before !== null || isForeign)
+    throw damagedFile(path, ["it has no ledger", ...(before === null ? [] : [before])].join("; "));
 }
 
 function otherVersion(path: string, version: number): KnackError {
@@ -278,6 +328,74 @@ function otherVersion(path: string, version: number): KnackError {
 
 function fileSize(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+// --- The ledger's head, in a file beside the database ---
+
+/** Folds the write-ahead log into the file if nobody else is at it, and waits for the disk; false if it could not. */
+function foldLog(database: Database.Database): boolean {
+  // The driver leaves the log behind; folding it in keeps one file.
+  database.exec("pragma busy_timeout = 0");
+  const [row] = database.prepare("pragma wal_checkpoint(truncate)").all([]) as { busy: number }[];
+  return row?.busy === 0;
+}
+
+function headFile(path: string): string {
+  return `${path}-head`;
+}
+
+function readHead(file: string): LedgerHead | null {
+  try {
+    const { entries, link, at, lost }: LedgerHead = JSON.parse(readFileSync(file, "utf8"));
+    return { entries, link, at, lost: lost ?? [] };
+  } catch {
+    return null;
+  }
+}
+
+/** In words, the ledger that was last seen in a database; null where none was. */
+export function describeBefore(path: string): string | null {
+  const head = readHead(headFile(path));
+  if (head === null) return null;
+  const day = new Date(head.at).toISOString().slice(0, 10);
+  return `on ${day} it had a ledger of ${head.entries} ${head.entries === 1 ? "entry" : "entries"}`;
+}
+
+/**
+ * Keeps the number and the link of the newest entry, so that newest entries that vanish are noticed. Only what the disk
+ * has for certain: a head that a power loss left ahead of the ledger would look as if somebody had removed entries.
+ */
+function keepHead(database: Database.Database, path: string): void {
+  const select = (where: string) =>
+    database.prepare(`select n, recorded_at, link from ledger ${where}`).all([]) as HeadRow[];
+  // Read before the ledger: another process may write both meanwhile.
+  const head = readHead(headFile(path));
+  const [newest] = select("order by n desc limit 1");
+  if (!newest || head?.link === newest.link) return;
+  const atHead = head ? (select(`where n = ${head.entries}`)[0]?.link ?? null) : null;
+  const now = { entries: newest.n, at: newest.recorded_at, link: atHead };
+  const lost = head && findLost(head, now);
+  const next: LedgerHead = {
+    ...{ entries: newest.n, link: newest.link, at: newest.recorded_at },
+    lost: [...(head?.lost ?? []), ...(lost ? [lost] : [])],
+  };
+  writeFileAtomically(headFile(path), jsonBytes(next));
+}
+
+type HeadRow = Pick<Tables["ledger"], "n" | "recorded_at" | "link">;
+
+/** Where a person took the database away, a new one begins; its first entry says after which. */
+function setHeadAside(path: string): void {
+  if (existsSync(headFile(path))) renameSync(headFile(path), headBefore(path));
+}
+
+function headBefore(path: string): string {
+  return `${headFile(path)}.before`;
+}
+
+/** The text that the first entry is linked to. */
+function beginChain(path: string): string {
+  return JSON.stringify({ chain: randomUUID(), after: readHead(headBefore(path)) });
 }
 
 /** A transaction takes the write lock when it begins: one that reads first and writes later could find it taken. */
@@ -297,5 +415,10 @@ class ImmediateDialect extends SqliteDialect {
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // SQLite may have rolled back by itself, on a full disk: the reason must not be lost over this.
+    await super.rollbackTransaction(connection).catch(() => {});
   }
 }

@@ -3,11 +3,9 @@ import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import { type Clock, isRunning } from "../base/index.ts";
 import {
   type Counts,
-  type EntryOf,
   type Event,
   type EventOutline,
   formatRef,
-  type LedgerEntry,
   outlinedCommandChars,
   type Project,
   type ProjectFold,
@@ -17,10 +15,12 @@ import {
   type TranscriptId,
 } from "../records/index.ts";
 import { createLearning } from "./learning.ts";
+import { type ChainAnchor, createLedger, maskJson } from "./ledger.ts";
 import {
   inSlices,
   parseJson,
   readColumn,
+  readColumns,
   readText,
   selectRows,
   type TableName,
@@ -42,33 +42,71 @@ const foldTables: readonly TableName[] = [
  * the only writer: keep it short, and let nothing slow happen in it. `save` replaces what has the same key.
  */
 export interface Store extends ReturnType<typeof createParts> {
-  transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  /** `durable`: it survives a power loss from the moment it ends, which costs a wait for the disk. */
+  transaction<T>(work: (store: Store) => Promise<T>, how?: { readonly durable: boolean }): Promise<T>;
   close(): Promise<void>;
 }
 
-export function createStore(db: Kysely<Tables>, clock: Clock, onClose = () => {}): Store {
+interface StoreSource {
+  readonly db: Kysely<Tables>;
+  readonly clock: Clock;
+  readonly anchor: ChainAnchor;
+  readonly onClose?: () => void;
+}
+
+export function createStore(source: StoreSource): Store {
+  const { db, onClose } = source;
   return {
-    ...createParts(db, clock),
-    transaction: (work) => db.transaction().execute((tx) => work(createStore(tx, clock))),
+    ...createParts(source),
+    transaction: async (work, how) => {
+      if (how?.durable) await sql`pragma synchronous = full`.execute(db);
+      try {
+        return await db.transaction().execute((tx) => work(createStore({ ...source, db: tx })));
+      } finally {
+        if (how?.durable) await sql`pragma synchronous = normal`.execute(db);
+      }
+    },
     close: async () => {
       await db.destroy();
-      onClose();
+      onClose?.();
     },
   };
 }
 
-function createParts(db: Kysely<Tables>, clock: Clock) {
+function createParts({ db, clock, anchor }: StoreSource) {
   return {
-    ledger: createLedger(db, clock),
+    ledger: createLedger(db, clock, anchor),
     readings: createReadings(db),
     sessions: createSessions(db),
-    events: createEvents(db),
+    events: createEvents(db, clock),
     projects: createProjects(db),
     learning: createLearning(db),
     leases: createLeases(db),
+    /**
+     * The time by which things age: that of the third-latest session, and never ahead of the clock. A clock that is
+     * wrong in one session ages nothing, and neither does a time in which nobody worked.
+     */
+    eventNow: async (): Promise<number> => {
+      const ended = sql<number>`coalesce(ended_at, started_at)`.as("at");
+      const query = db.selectFrom("session").select(ended).where("subagent", "=", 0);
+      const latest = (await query.orderBy("at", "desc").limit(3).execute()).flatMap(({ at }) => at ?? []);
+      return Math.min(clock.now(), latest.at(-1) ?? Number.POSITIVE_INFINITY);
+    },
     /** Forgets every row that follows from the ledger, to be folded anew. */
     clearFolds: async () => {
       for (const table of foldTables) await db.deleteFrom(table).execute();
+    },
+    /**
+     * Masks words in everything stored of these recordings of one session: events, readers' states and ledger entries.
+     * Answers with how many rows had some. Rows that follow from the ledger are not touched: fold them anew.
+     */
+    maskTexts: async (transcripts: readonly TranscriptId[], mask: (text: string) => string) => {
+      const sessions = await selectRows(db, "session", { where: "id", in: transcripts });
+      const runs = sessions.flatMap(({ session_id }) => session_id ?? []);
+      return {
+        events: await maskEvents(db, sessions, mask),
+        entries: await createLedger(db, clock, anchor).mask([...new Set([...transcripts, ...runs])], mask),
+      };
     },
     /** Errors from SQLite's integrity check; empty if there are none. */
     check: async () => listFaults((await sql`pragma integrity_check(20)`.execute(db)).rows),
@@ -78,60 +116,6 @@ function createParts(db: Kysely<Tables>, clock: Clock) {
 /** The messages of SQLite's check, without "ok". */
 export function listFaults(rows: readonly unknown[]): string[] {
   return rows.flatMap((row) => Object.values(row as object)).filter((text) => text !== "ok");
-}
-
-function createLedger(db: Kysely<Tables>, clock: Clock) {
-  const fromRow = ({ recorded_at: _, data, ...row }: Tables["ledger"]) =>
-    ({ ...row, data: parseJson(data) }) as LedgerEntry;
-  return {
-    /** Appends what is not there yet, by idempotency key, and answers with what was new. */
-    append: async (entries: readonly LedgerEntry[]): Promise<LedgerEntry[]> => {
-      const recorded_at = clock.now();
-      const added = await inSlices(entries, (some) =>
-        db
-          .insertInto("ledger")
-          .values(some.map((entry) => ({ ...entry, data: JSON.stringify(entry.data), recorded_at })))
-          .onConflict((conflict) => conflict.column("key").doNothing())
-          .returning("key")
-          .execute(),
-      );
-      const keys = new Set(added.map(({ key }) => key));
-      return entries.filter(({ key }) => keys.has(key));
-    },
-    /** In the order of event time, then session, then key; never by arrival. */
-    all: async (): Promise<LedgerEntry[]> =>
-      (await selectRows(db, "ledger", { orderBy: ["at", "session", "key"] })).map(fromRow),
-    /** Which of these keys have an entry. */
-    has: async (keys: readonly string[]): Promise<ReadonlySet<string>> => {
-      const rows = await inSlices(keys, (some) =>
-        db.selectFrom("ledger").select(readColumn("ledger", "key")).where("key", "in", some).execute(),
-      );
-      return new Set(rows.map(({ key }) => key));
-    },
-    /** The entries with these keys, in no promised order. */
-    get: async (keys: readonly string[]): Promise<LedgerEntry[]> =>
-      (await selectRows(db, "ledger", { where: "key", in: keys })).map(fromRow),
-    /** How many entries there are: the same number, the same ledger. */
-    count: async (): Promise<number> =>
-      (await db.selectFrom("ledger").select(sql<number>`count(*)`.as("count")).executeTakeFirstOrThrow())
-        .count,
-    /** The entries of a type that were noted since a time, in the order of time. */
-    since: async <Type extends LedgerEntry["type"]>(type: Type, at: number): Promise<EntryOf<Type>[]> => {
-      const isLater = sql`and at >= ${at}`;
-      const rows = await selectRows(db, "ledger", {
-        where: "type",
-        in: [type],
-        and: isLater,
-        orderBy: ["at", "key"],
-      });
-      return rows.map(fromRow) as EntryOf<Type>[];
-    },
-    /** When an entry of a type was last noted, by the clock of that time; null when none was. */
-    lastNoted: async (type: LedgerEntry["type"]): Promise<number | null> => {
-      const query = db.selectFrom("ledger").select((each) => each.fn.max("recorded_at").as("at"));
-      return (await query.where("type", "=", type).executeTakeFirst())?.at ?? null;
-    },
-  };
 }
 
 function createReadings(db: Kysely<Tables>) {
@@ -241,7 +225,7 @@ function sessionToRow({ project, counts, ...session }: Session): Omit<Tables["se
   };
 }
 
-function createEvents(db: Kysely<Tables>) {
+function createEvents(db: Kysely<Tables>, clock: Clock) {
   const findBase = async (transcript: TranscriptId): Promise<number> => {
     const row = await db.selectFrom("session").select("n").where("id", "=", transcript).executeTakeFirst();
     return (row?.n ?? 0) * eventsPerSession;
@@ -328,6 +312,12 @@ function createEvents(db: Kysely<Tables>) {
       const found = await db.selectFrom("session").select("n").where("path", "in", old).execute();
       let dropped = 0;
       for (const { n } of found) dropped += await dropEvents(db, n);
+      // What a clock wrote that was ahead would stay until that time.
+      await db
+        .updateTable("reading")
+        .set({ cached_at: clock.now() })
+        .where("cached_at", ">", clock.now())
+        .execute();
       await db.updateTable("reading").set({ cached_at: null }).where("cached_at", "<", before).execute();
       return dropped;
     },
@@ -392,6 +382,37 @@ function eventFromRow({ id, text, rest }: { id: number; text: string; rest: stri
   return { ref: formatRef(id - base), kind, outcome, origin, text, ...facts } as Event;
 }
 
+async function maskEvents(
+  db: Kysely<Tables>,
+  sessions: readonly Tables["session"][],
+  mask: (text: string) => string,
+): Promise<number> {
+  let masked = 0;
+  for (const { n } of sessions) {
+    const base = n * eventsPerSession;
+    const rows = await db
+      .selectFrom("event")
+      .select(readColumns("event", ["id", "text", "facts"]))
+      .where("id", ">", base)
+      .where("id", "<", base + eventsPerSession)
+      .execute();
+    for (const { id, text, facts } of rows) {
+      const clean = { text: mask(text), facts: maskJson(facts, mask) };
+      if (clean.text === text && clean.facts === facts) continue;
+      await db.updateTable("event").set(clean).where("id", "=", id).execute();
+      masked++;
+    }
+  }
+  const paths = [...new Set(sessions.map(({ path }) => path))];
+  for (const { path, state } of await selectRows(db, "reading", { where: "path", in: paths }))
+    await db
+      .updateTable("reading")
+      .set({ state: maskJson(state, mask) })
+      .where("path", "=", path)
+      .execute();
+  return masked;
+}
+
 function createProjects(db: Kysely<Tables>) {
   const fromRow = ({ first_at, last_at, ...row }: Tables["project"]): ProjectFold => ({
     ...{ ...row, firstAt: first_at, lastAt: last_at },
@@ -454,6 +475,9 @@ function createLeases(db: Kysely<Tables>) {
 
 // --- Background work, which one process does at a time ---
 
+/** A lease that ends later than this was written by a clock that was ahead. */
+const longestLeaseMs = 6 * 60 * 60_000;
+
 export interface BackgroundWork {
   /** Takes a lease on a piece of work until a time; false while another running process has it. */
   claim(work: string, until: number): Promise<boolean>;
@@ -465,7 +489,8 @@ export function createBackgroundWork({ leases }: Store, clock: Clock): Backgroun
   return {
     claim: async (work, until) => {
       const held = await leases.holder(work);
-      const dead = held && !isAlive(held.holder) ? held.holder : undefined;
+      const isOver = held && (!isAlive(held.holder) || held.until > until + longestLeaseMs);
+      const dead = isOver ? held.holder : undefined;
       return leases.take(work, { holder: self, now: clock.now(), until, insteadOf: dead });
     },
     giveBack: (work) => leases.release(work, self),
@@ -475,7 +500,8 @@ export function createBackgroundWork({ leases }: Store, clock: Clock): Backgroun
 /** Whether a running process is at a piece of work. */
 export async function isClaimed({ leases }: Store, work: string, now: number): Promise<boolean> {
   const held = await leases.holder(work);
-  return held !== null && held.until > now && isAlive(held.holder);
+  const isCurrent = held !== null && held.until > now && held.until < now + longestLeaseMs;
+  return isCurrent && isAlive(held.holder);
 }
 
 function isAlive(holder: string): boolean {

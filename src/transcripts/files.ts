@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
-import { closeSync, fstatSync, openSync, readdirSync, readSync, type Stats, statSync } from "node:fs";
+import { closeSync, fstatSync, readdirSync, readSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isObject, type JsonObject } from "../base/index.ts";
+import { isObject, type JsonObject, openPlainFile, PlainFileError } from "../base/index.ts";
 import type { Diagnostic, DiagnosticCode, ReadPosition } from "../records/index.ts";
 import { type LineReader, type LineReading, parseJson, type Resume } from "./reader.ts";
 import { findFolderAmong, readers } from "./readers/readers.ts";
@@ -61,7 +61,7 @@ export class Transcripts {
     if (state.marks) return true;
     let file: number | null = null;
     try {
-      file = openSync(path, "r");
+      file = openPlainFile(path).handle;
       return hashStart(file, position.offset)?.digest("hex") === position.digest;
     } catch (error) {
       // What cannot be opened is not known to have changed; reading it says why.
@@ -87,7 +87,7 @@ function addFolders(piece: Piece, known: readonly string[]): Piece {
 function* readFile(path: string, known: Resume | null): Generator<Piece> {
   let file: number | null = null;
   try {
-    file = openSync(path, "r");
+    file = openPlainFile(path).handle;
     yield* readOpenFile(file, path, known);
   } catch (error) {
     if (!isSystemError(error)) throw error;
@@ -405,7 +405,10 @@ function stampFile(path: string, own: Stats): Pick<FoundFile, "size" | "modified
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string";
+  const isRefused = error instanceof PlainFileError;
+  return (
+    isRefused || (error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string")
+  );
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -413,6 +416,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "permission denied",
   ELOOP: "too many links",
+  ENAMETOOLONG: "its path is too long",
 };
 
 function explain(error: unknown): string {

@@ -15,6 +15,7 @@ export { formats } from "./readers/readers.ts";
 export { type Recorder, type RecorderOptions, recordPath } from "./recorder.ts";
 export {
   groupRecordings,
+  maskStoredSession,
   openSessions,
   readEvents,
   readEventsByRef,

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import type { Clock } from "../base/index.ts";
+import { type Clock, readPlainText } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
 import {
   type Checkout,
@@ -375,7 +375,7 @@ export function getReadMark({ path, position, state }: Reading, transcript: Tran
 /** Deletes the events of transcripts that were not read for a while; the sessions and their counts stay. */
 export async function purge({ store, clock }: Pick<IngestDeps, "store" | "clock">): Promise<number> {
   const at = clock.now();
-  const before = at - eventDays * 86_400_000;
+  const before = (await store.eventNow()) - eventDays * 86_400_000;
   return store.transaction(async (tx) => {
     const events = await tx.events.purge(before);
     if (events === 0) return 0;
@@ -393,6 +393,9 @@ export async function purge({ store, clock }: Pick<IngestDeps, "store" | "clock"
 
 // --- The repository that a session was in ---
 
+/** Bytes of a file of git's that are read. */
+const gitBytes = 256 << 10;
+
 /**
  * The repository that a folder is in, read from its files: asking git would cost a process. Null for a folder that is
  * gone or in no repository. Never throws.
@@ -409,11 +412,11 @@ export function findCheckout(cwd: string): Checkout | null {
 
 function readCheckout(folder: string, git: string): Checkout {
   // The folder that all worktrees of a repository share.
-  const common = readText(join(git, "commondir"));
+  const common = readPlainText(join(git, "commondir"), { within: git, maxBytes: gitBytes });
   const shared = common === null ? git : resolve(git, common.trim());
   // The worktrees of a bare repository share the repository itself.
   const root = basename(shared) === ".git" ? dirname(shared) : shared === git ? folder : shared;
-  const config = readText(join(shared, "config")) ?? "";
+  const config = readPlainText(join(shared, "config"), { within: shared, maxBytes: gitBytes }) ?? "";
   const section = /^\[remote "origin"\]([^[]*)/m.exec(config)?.[1] ?? "";
   const remote = /^\s*url\s*=\s*(.+?)\s*$/m.exec(section)?.[1] ?? null;
   return {
@@ -432,14 +435,8 @@ function findGitFolder(path: string): string | null {
   } catch {
     return null;
   }
-  const target = /^gitdir:\s*(.+)$/m.exec(readText(path) ?? "")?.[1];
+  const target = /^gitdir:\s*(.+)$/m.exec(
+    readPlainText(path, { within: dirname(path), maxBytes: gitBytes }) ?? "",
+  )?.[1];
   return target === undefined ? null : resolve(dirname(path), target.trim());
-}
-
-function readText(path: string): string | null {
-  try {
-    return existsSync(path) ? readFileSync(path, "utf8") : null;
-  } catch {
-    return null;
-  }
 }

@@ -23,6 +23,7 @@ import {
   type SessionFacts,
   type ThreadState,
 } from "../records/index.ts";
+import { dropPrivate } from "../trust/index.ts";
 
 // --- What a reader of a format is ---
 
@@ -118,6 +119,10 @@ export interface RecordPosition {
   readonly origin?: string | null;
   readonly sidechain?: boolean;
   readonly skill?: string;
+  /** For words in a person's place that a program put there. */
+  readonly given?: "program";
+  /** The branch that is checked out. */
+  readonly branch?: string | null;
 }
 
 export interface RecordedCall {
@@ -277,6 +282,7 @@ export class SessionBuilder {
   private changed = new Set<PendingEvent>();
   private last: number;
   private turn: number;
+  private branch: string | undefined;
 
   constructor(
     source: Event["source"],
@@ -287,6 +293,7 @@ export class SessionBuilder {
     this.counts = { ...(resumed?.state.counts ?? noCounts) };
     this.last = resumed?.state.last ?? 0;
     this.turn = resumed?.state.turn ?? 0;
+    this.branch = resumed?.state.branch;
     this.seen = new SeenIds(resumed?.origins ?? []);
     if (!resumed) return;
     const byRef = new Map(resumed.events.map((event) => [event.ref, { ...event }]));
@@ -312,8 +319,10 @@ export class SessionBuilder {
 
   prompt(position: RecordPosition, text: string): void {
     this.turn++;
+    const kept = dropPrivate(text);
+    if (kept === "" && text !== "") return;
     this.counts.prompts++;
-    this.add(position, "prompt", text);
+    this.add(position, "prompt", kept);
   }
 
   /** Adds what a person typed: a prompt, or a slash command with the words after it. */
@@ -337,7 +346,7 @@ export class SessionBuilder {
   }
 
   mark(position: RecordPosition, text: string, command: string | null = null): void {
-    this.add(position, "mark", text).command = command;
+    this.add(position, "mark", dropPrivate(text)).command = command;
   }
 
   /** Adds an instruction file that the agent was given, once, in marks that are short enough to be kept whole. */
@@ -418,11 +427,14 @@ export class SessionBuilder {
     const { facts, counts, last, turn } = this;
     const open = [...this.open].flatMap(([id, events]) => events.map(({ ref }) => [id, ref] as const));
     const running = [...this.running].map(([process, { ref }]) => [process, ref] as const);
-    return { facts: { ...facts }, last, turn, counts: { ...counts }, open, running };
+    const branch = this.branch === undefined ? {} : { branch: this.branch };
+    return { facts: { ...facts }, last, turn, counts: { ...counts }, open, running, ...branch };
   }
 
   private add(position: RecordPosition, kind: Event["kind"], text: string): PendingEvent {
-    const { key, at, cwd, origin = null, sidechain = false, skill } = position;
+    const { key, at, cwd, origin = null, sidechain = false, skill, given, branch } = position;
+    const isMoved = typeof branch === "string" && branch !== "" && branch !== this.branch;
+    if (isMoved) this.branch = branch;
     this.reach(at);
     this.counts.events++;
     const event: PendingEvent = {
@@ -446,6 +458,8 @@ export class SessionBuilder {
       callId: null,
       origin,
       ...(skill === undefined ? {} : { skill }),
+      ...(kind === "prompt" && given !== undefined ? { given } : {}),
+      ...(isMoved ? { branch } : {}),
     };
     this.changed.add(event);
     return event;

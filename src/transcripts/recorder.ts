@@ -11,7 +11,7 @@ import {
   limitDepth,
 } from "../base/index.ts";
 import { shorten } from "../records/index.ts";
-import { redactNamed } from "../trust/index.ts";
+import { dropPrivate, redactNamed } from "../trust/index.ts";
 import { type LineReader, LineReading, parseTime, readCall } from "./reader.ts";
 import { claudeCalls } from "./readers/claude-code.ts";
 
@@ -84,7 +84,7 @@ export function createRecorder({
     },
     recordToolComplete: (call, output = null) => record({ what: "tool-complete", call, output }),
     recordToolError: (call, error) => record({ what: "tool-error", call, error: errorMessage(error) }),
-    recordUserCorrection: (text) => record({ what: "user-correction", text }),
+    recordUserCorrection: (text) => record({ what: "user-correction", text: dropPrivate(text) }),
     wrap:
       (tool, run, idOf = () => randomUUID()) =>
       async (input) => {

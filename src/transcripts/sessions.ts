@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { KnackError } from "../base/index.ts";
-import { applyEntries } from "../lessons/index.ts";
+import { refold } from "../lessons/index.ts";
 import {
   countEvents,
   type Diagnostic,
@@ -10,9 +10,10 @@ import {
   parseRef,
   resolveProjectIds,
   type Session,
+  type TranscriptId,
 } from "../records/index.ts";
 import { isWithin } from "../settings/index.ts";
-import type { Store } from "../store/index.ts";
+import type { ChainFault, Store } from "../store/index.ts";
 import { type IngestDeps, type IngestOptions, ingest } from "./ingest.ts";
 import { findFolderAmong } from "./readers/readers.ts";
 import { createRecorder, type RecorderOptions } from "./recorder.ts";
@@ -229,7 +230,10 @@ export function openSessions(deps: SessionDeps) {
       damage: [...(await store.check()), ...(await findUnreadableRows(store))],
       drift: await rebuild(store, { dryRun: true }),
       entries: await store.ledger.count(),
+      chain: await store.ledger.inspect(),
     }),
+    /** Goes on with a ledger that is not as it was written, by a person's word. */
+    acceptLedger: (faults: readonly ChainFault[]) => store.ledger.accept(faults),
   };
 }
 
@@ -252,8 +256,7 @@ export async function rebuild(store: Store, { dryRun = false } = {}): Promise<Dr
     await store.transaction(async (tx) => {
       const before = await describeRows(tx);
       await tx.sessions.save(await recount(tx));
-      await tx.clearFolds();
-      await applyEntries(tx, await tx.ledger.all());
+      await refold(tx);
       const after = await describeRows(tx);
       drift = [...new Set([...before.keys(), ...after.keys()])].flatMap((what) => {
         const [is, shouldBe] = [before.get(what) ?? "missing", after.get(what) ?? "missing"];
@@ -265,6 +268,22 @@ export async function rebuild(store: Store, { dryRun = false } = {}): Promise<Dr
     if (error !== undone) throw error;
   }
   return drift;
+}
+
+/**
+ * Masks words in everything that is stored of a session, in all its recordings, and in what follows from them; answers
+ * with how many events and ledger entries had some. The ledger's chain stays whole.
+ */
+export function maskStoredSession(
+  store: Store,
+  transcripts: readonly TranscriptId[],
+  mask: (text: string) => string,
+): Promise<{ readonly events: number; readonly entries: number }> {
+  return store.transaction(async (tx) => {
+    const masked = await tx.maskTexts(transcripts, mask);
+    if (masked.entries > 0) await refold(tx);
+    return masked;
+  });
 }
 
 /** Every derived row as JSON, by what it is about. */

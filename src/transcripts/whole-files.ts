@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import Database from "libsql";
+import { readPlainFile } from "../base/index.ts";
 import type {
   Counts,
   Diagnostic,
@@ -69,7 +70,7 @@ export function emptyPiece(path: string, code: DiagnosticCode, message = usualMe
 /** The pieces of a file that is one JSON document, or why it is none. */
 export function readDocument(path: string): Iterable<Piece> | "broken" | "too large" {
   if (statSync(path).size > documentMegabytes << 20) return "too large";
-  const bytes = readFileSync(path);
+  const bytes = readPlainFile(path, { maxBytes: documentMegabytes << 20 });
   const document = parseJson(bytes.toString("utf8").replace(/^\uFEFF/, ""));
   if (document === undefined) return "broken";
   const reader = readers.documents.find((one) => one.recognises(document));

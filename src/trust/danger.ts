@@ -106,14 +106,14 @@ const innerCommands =
 const shells = String.raw`(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+(?:\w+=\S*\s+)*)?(?:\S*\/)?(?:(?:ba|z|da|k|c|tc|fi|a)?sh|python[\d.]*|node|perl|ruby|php|deno|bun|tclsh|osascript|pwsh|powershell)(?:\.exe)?\b`;
 const fetches = String.raw`(?:curl|wget|fetch|aria2c|axel|http|https|xh|lwp-request|lynx|w3m|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)(?:\.exe)?\s`;
 const startFiles = String.raw`(?:\.(?:bashrc|bash_profile|bash_login|bash_aliases|bash_logout|zshrc|zprofile|zshenv|zlogin|profile|kshrc|cshrc|tcshrc|xprofile|xinitrc|inputrc)\b|config\.fish\b|fish\/conf\.d\/|\/etc\/(?:profile|environment|bash\.bashrc|zsh|bashrc|ld\.so\.preload)\b|\$PROFILE\b|Microsoft\.(?:PowerShell|VSCode)_profile)`;
-const writes = String.raw`(?:>>?\|?\s*|\btee\s+(?:-\w+\s+|--append\s+)*|\b(?:cp|mv|ln|install|rsync)\s[^\n;|&]{0,300}\s|\b(?:sed|perl)\s+-\w*i[^\n;|&]{0,300}\s|\b(?:Add|Set)-Content\s(?:-\w+\s)*|\bOut-File\s[^\n|;]{0,60})`;
-const into = (place: string) => new RegExp(`${writes}[^\\s;|&]{0,200}${place}`, "i");
+const writes = String.raw`(?:(?<!<[\w-]{0,30})>>?\|?\s*|\btee\s+(?:-\w+\s+|--append\s+)*|\b(?:cp|mv|ln|install|rsync)\s[^\n;|&]{0,300}\s|\b(?:sed|perl)\s+-\w*i[^\n;|&]{0,300}\s|\b(?:Add|Set)-Content\s(?:-\w+\s)*|\bOut-File\s[^\n|;]{0,60})`;
+const into = (place: string) => new RegExp(`${writes}[^\\s;|&]{0,200}(?:${place})`, "i");
 const elsewhere = String.raw`(?!\S{0,12}(?:registry\.npmjs\.org|registry\.yarnpkg\.com|(?:test\.)?pypi\.org|files\.pythonhosted\.org|proxy\.golang\.org|rubygems\.org|index\.crates\.io|download\.pytorch\.org))`;
 
 const patterns: readonly (readonly [DangerKind, RegExp])[] = [
   ...each("download-and-run", [
     new RegExp(
-      `\\b${fetches}[^\\n;]{0,800}\\|\\s*(?:[^\\n;|]{1,200}\\|\\s*){0,4}(?:xargs\\s+(?:-\\S+\\s+)*)?${shells}(?!\\s+-[mc]\\s+(?:json|\\S*print))`,
+      `\\b${fetches}[^\\n;]{0,800}\\|\\s*(?:[^\\n;|]{1,200}\\|\\s*){0,4}(?:xargs\\s+(?:-\\S+\\s+)*)?${shells}(?!\\s+-(?:m\\s+json|[a-z]*[cenpr]\\b))`,
       "i",
     ),
     new RegExp(
@@ -121,6 +121,10 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
       "i",
     ),
     /^\s*\$\(\s*(?:curl|wget)\s/m,
+    /\b(?:curl|wget)\s[^\n]{0,400}\|[^\n]{0,80}\b(?:exec|eval|Function)\s*\(\s*(?:sys\.stdin|require|process\.stdin|STDIN|open\(0)/,
+    // Lists of dependencies.
+    /^\s*(?:-e\s+)?(?:[\w.-]+\s*@\s*)?git\+(?:https?|ssh):|^\s*"[@\w./-]+"\s*:\s*"(?:git\+|git:|github:|https?:\/\/)\S+"/m,
+    /\b(?:loads?|load_module|exec_module)\s*\([^\n]{0,80}(?:urlopen|requests\.get|fetch\()/,
     /\b(?:iex|Invoke-Expression)\b[^\n]{0,200}\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString|WebClient)\b|\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString|DownloadFile)\b[^\n]{0,400}\b(?:iex|Invoke-Expression|Start-Process)\b/i,
     /\b(?:exec|eval|compile|Function|runInThisContext|loadstring)\s*\(.{0,120}(?:urlopen|requests\.get|httpx\.get|urllib|fetch\(|https?\.get)/i,
     /\b(?:mshta|regsvr32|rundll32|installutil)\b[^\n]{0,100}https?:|\bcertutil\b[^\n]{0,60}-urlcache\b|\bbitsadmin\b[^\n]{0,60}\/transfer\b/i,
@@ -130,8 +134,7 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
   ]),
   ...each("registry", [
     new RegExp(
-      `(?:--(?:registry|index-url|extra-index-url|default-index|index|pypi-url|repository-url|find-links)|\\s-i|\\s--source|\\s--add-source)[ =]+${elsewhere}(?:https?:|file:|git[+@])`,
-      "i",
+      `(?:--(?:registry|index-url|extra-index-url|default-index|index|pypi-url|repository-url|find-links)|\\b(?:pip3?|uv)\\b[^\\n;|&]{0,200}\\s-i|\\b(?:gem|dotnet|nuget|choco|winget)\\b[^\\n;|&]{0,200}\\s--(?:add-)?source)[ =]+${elsewhere}(?:https?:|file:|git[+@])`,
     ),
     new RegExp(
       `\\b(?:(?:NPM_CONFIG|npm_config|YARN|BUN_CONFIG|COREPACK_NPM)_(?:NPM_)?REGISTRY(?:_SERVER)?|(?:PIP|UV)_(?:EXTRA_|DEFAULT_)?INDEX(?:_URL)?|PIP_FIND_LINKS|GOPROXY|RUSTUP_DIST_SERVER|RUSTUP_UPDATE_ROOT|CARGO_REGISTRIES_\\w+|HOMEBREW_(?:BOTTLE_DOMAIN|API_DOMAIN|BREW_GIT_REMOTE)|ELECTRON_MIRROR|PUPPETEER_DOWNLOAD_BASE_URL|PLAYWRIGHT_DOWNLOAD_HOST|CONDA_CHANNELS)=${elsewhere}(?!(?:off|direct)\\b)\\S`,
@@ -142,6 +145,7 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
       "i",
     ),
     /\bgem\s+sources?\s+(?:-a|--add)\b|\b(?:dotnet\s+)?nuget\s+(?:add\s+source|sources\s+add)\b|\bbrew\s+tap\s+\S+\/\S+\s+\S+|\b(?:add-apt-repository|apt-add-repository)\s|\bflatpak\s+remote-add\b|\bzypper\s+(?:ar|addrepo)\b|\b(?:dnf|yum)(?:-|\s+)config-manager\b[^\n;]{0,40}--add-repo|\bhelm\s+repo\s+add\s|\bpoetry\s+source\s+add\b|\bregistry-mirrors\b/i,
+    new RegExp(`\\b(?:registry|index-url|extra-index-url)\\s?=\\s?${elsewhere}https?:`),
     into(
       String.raw`(?:\.npmrc|\.yarnrc(?:\.yml)?|pip\.conf|pip\.ini|\.pypirc|\.cargo\/config(?:\.toml)?|\.condarc|\.gemrc|bunfig\.toml|NuGet\.Config|\.m2\/settings\.xml|sources\.list(?:\.d\S*)?|\/etc\/apt\/\S*|yum\.repos\.d\S*)`,
     ),
@@ -153,13 +157,13 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
     /\bsetcap\s|\bsetfacl\s[^\n;|&]{0,60}(?:o|other|u:\w+):\S*w|\bsetenforce\s+0|\bcsrutil\s+(?:disable|authenticated-root)|\bspctl\s+--(?:master|global)-disable|\bufw\s+disable|\biptables\s+-F\b|\bnetsh\s+advfirewall\s+set\s+\w+\s+state\s+off|\bSet-MpPreference\b|\baa-(?:disable|teardown)\b|\bnvram\s+boot-args/i,
     /\bSet-ExecutionPolicy\s[^\n;|]{0,30}(?:Bypass|Unrestricted)|\bicacls\b[^\n;|]{0,120}(?:Everyone|Users|S-1-1-0)\S*:\S*[FM]/i,
     /\baws\s+(?:iam\s+(?:attach|put)-\w+-policy|iam\s+(?:create-access-key|add-user-to-group|update-assume-role-policy|create-policy-version)|s3api\s+put-(?:bucket-(?:policy|acl)|public-access-block)|lambda\s+add-permission|organizations)\b|\bgcloud\b[^\n;|&]{0,120}add-iam-policy-binding|\bgsutil\s+iam\s+ch\s+allUsers|\baz\s+role\s+assignment\s+create|\bkubectl\s+create\s+(?:cluster)?rolebinding|\bgh\s+api\b[^\n;|&]{0,120}(?:collaborators|\/hooks\b|\/keys\b)|\bGRANT\s+(?:ALL|SUPER|DBA)\b|\bALTER\s+(?:USER|ROLE)\s+\S+\s+(?:WITH\s+)?SUPERUSER/i,
-    /\bsafe\.directory\s+\*|\bgh\s+repo\s+edit\b[^\n;|&]{0,80}--visibility[ =]public|--allow-unauthenticated\b(?=[^\n]*\b)(?<=gcloud[^\n]{0,200})/,
+    /\bsafe\.directory\s+\*|\bgh\s+repo\s+edit\b[^\n;|&]{0,80}--visibility[ =]public/,
   ]),
   ...each("verification", [
-    /--(?:no-check-certificate|insecure(?:-skip-tls-verify|-ignore-tlog|-registry|-policy)?|no-verify-ssl|no-ssl-verify|skip-tls-verify|trusted-host|no-gpg-checks?|nogpgcheck|no-gpg-verify|allow-unauthenticated|allow-insecure-repositories|allow-downgrades|ignore-signatures?|skip-signature\S*|no-signature\S*|skip-verify|skip-verification|no-verify-signatures|disable-content-trust|tlsAllowInvalid\w+|no-check-sigs?|ignore-certificate-errors|disable-web-security|no-quarantine|skipcacheck|skippublisherchk|ignore-checksums?|no-checksum|skip-checksums?|accept-invalid-certs|force-yes|no-keyring)(?![\w-])/i,
+    /--(?:no-check-certificate|insecure(?:-skip-tls-verify|-ignore-tlog|-registry|-policy)?|no-verify-ssl|no-ssl-verify|skip-tls-verify|trusted-host|no-gpg-checks?|nogpgcheck|no-gpg-verify|allow-insecure-repositories|allow-downgrades|ignore-signatures?|skip-signature\S*|no-signature\S*|skip-verify|skip-verification|no-verify-signatures|disable-content-trust|tlsAllowInvalid\w+|no-check-sigs?|ignore-certificate-errors|disable-web-security|no-quarantine|skipcacheck|skippublisherchk|ignore-checksums?|no-checksum|skip-checksums?|accept-invalid-certs|force-yes|no-keyring)(?![\w-])/i,
     /\bgit\b[^\n;|&]{0,200}\s--no-verify\b|--no-verify\b|\bgit\s+(?:-\S+\s+(?:\S+\s+)?)?commit\s(?:[^\n;|&]{0,60}\s)?-(?!-)(?:[a-z]*n[a-z]*)(?=\s|$)|--no-gpg-sign\b|\b(?:commit|tag)\.gpgsign[ =]+false/i,
     /\b(?:NODE_TLS_REJECT_UNAUTHORIZED|PYTHONHTTPSVERIFY|DOCKER_CONTENT_TRUST|HUSKY|SSL_VERIFY|VERIFY_SSL|NPM_CONFIG_STRICT_SSL|npm_config_strict_ssl)\s*=\s*(?:0|false|no)\b|\b(?:GIT_SSL_NO_VERIFY|HUSKY_SKIP_HOOKS|SKIP_VERIFY|SKIP_PREFLIGHT_CHECK|GONOSUMDB|GONOSUMCHECK|GOINSECURE|GONOSUM|AWS_NO_VERIFY_SSL|CURL_INSECURE)\s*=\s*(?!0|false)\S|\bGOSUMDB\s*=\s*off|\bGOFLAGS\s*=\s*\S*-insecure|\bSKIP=\S+\s+git\b/i,
-    /\b(?:http\.)?sslVerify[ =]+(?:false|0)|\bstrict-ssl[ =]+(?:false|0)|\bssl_verify[ =:]+(?:false|0|no)|StrictHostKeyChecking[ =]+(?:no|off|accept-new)|UserKnownHostsFile[ =]+\/dev\/null|\[\s*trusted\s*=\s*yes|\bgpgcheck\s*=\s*0|\bsslmode=disable/i,
+    /\b(?:http\.)?sslVerify[ =]+(?:false|0)|\bstrict-ssl[ =]+(?:false|0)|\bssl_verify[ =:]+(?:false|0|no)|StrictHostKeyChecking[ =]+(?:no|off|accept-new)|UserKnownHostsFile[ =]+\/dev\/null|\bapt(?:-get|itude)?\b[^\n;|&]{0,200}--allow-unauthenticated|\[\s*trusted\s*=\s*yes|\bgpgcheck\s*=\s*0|\bsslmode=disable/i,
     /\bverify\s*=\s*False\b|\brejectUnauthorized\s*:\s*false|_create_unverified_context|\bInsecureSkipVerify\s*:\s*true|\bCERT_NONE\b|\bcheck_hostname\s*=\s*False|\bServerCertificateValidationCallback\b|\bcheckServerIdentity\b/,
     /\bxattr\s+-\w*[dc]\w*\s[^\n;|&]{0,80}(?:com\.apple\.quarantine|-cr)|\bxattr\s+-cr?\s|\bUnblock-File\b/i,
   ]),
@@ -189,17 +193,17 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
     /\bchmod\s[^\n;|&]{0,60}\.git\/hooks\/|\bopen\([^)\n]{0,80}\.git\/hooks\/[^)\n]{0,40},\s?w|writeFile(?:Sync)?\([^\n]{0,60}\.git\/hooks\//i,
   ]),
   ...each("persistence", [
-    /\bcrontab\s+(?!-l\b(?!\s*[;)]?[^\n]{0,200}\|\s*crontab))\S|\|\s*crontab\b|\/etc\/cron[\w.]*|\/var\/spool\/cron|@reboot\b|\bat\s+(?:now|midnight|noon|teatime|\d{1,2}:\d\d)\b/i,
+    /\bcrontab\s+(?!-l\b(?!\s*[;)]?[^\n]{0,200}\|\s*crontab))\S|\|\s*crontab\b|\/etc\/cron[\w.]*|\/var\/spool\/cron|@reboot\b|(?:^|[;&|]\s*)at\s+(?:now|midnight|noon|teatime|\d{1,2}:\d\d)\b/i,
     /\bsystemctl\s[^\n;|&]{0,60}\b(?:enable|link|preset)\b|\/(?:etc|lib|usr\/lib)\/systemd\/(?:system|user)\/|systemd\/user\/|\bloginctl\s+enable-linger|\bsystemd-run\b[^\n]{0,60}--on-|\bupdate-rc\.d\b|\/etc\/(?:rc\.local|init\.d)|\bchkconfig\s+\S+\s+on\b|\brc-update\s+add\b/i,
     /\blaunchctl\s+(?:load|bootstrap|submit|enable|start)\b|Launch(?:Agents|Daemons)\/|\bosascript\b[^\n]{0,120}login item|\.config\/autostart\b|\bpm2\s+startup\b/i,
     /\bschtasks\b[^\n]{0,60}\/create|\b(?:New|Register)-ScheduledTask\b|CurrentVersion\\+Run(?:Once)?\b|\\Startup\\|\bsc(?:\.exe)?\s+create\b|\bNew-Service\b|\bwmic\b[^\n]{0,60}startup/i,
     into(
-      String.raw`\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/(?:settings|hooks|config|mcp|commands|agents|skills|rules|plugins|CLAUDE|AGENTS|GEMINI)\S*`,
+      String.raw`\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/(?:settings|hooks|config|mcp|commands|agents|rules|plugins|CLAUDE|AGENTS|GEMINI)\S*|(?:~|HOME\}?|\/home\/\w+|\/Users\/\w+|\/root)\/\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/skills\S*`,
     ),
     into(
       String.raw`(?:\/|~|\s|^)(?:CLAUDE(?:\.local)?\.md|AGENTS\.md|GEMINI\.md|\.cursorrules|\.windsurfrules|copilot-instructions\.md|\.mcp\.json)\b`,
     ),
-    /\b(?:claude|codex|gemini|code|cursor)\s+(?:mcp\s+add|--add-mcp|plugin\s+(?:install|marketplace\s+add)|--install-extension)\b/i,
+    /\b(?:claude|codex|gemini|code|cursor)\s+(?:mcp\s+add(?:-json)?\s(?![^\n]{0,120}(?:localhost|127\.0\.0\.1)|[^\n]{0,60}<)|--add-mcp|plugin\s+(?:install|marketplace\s+add)|--install-extension)\b/i,
   ]),
   ...each("deletion", [
     /\bmkfs(?:\.\w+)?\s|\bdd\b[^\n;|]{0,200}\bof=\/dev\/(?:sd|nvme|hd|disk|mmc|vd)|:\(\)\s?\{\s?:\|:&\s?\}\s?;:|\bwipefs\s|\bdiskutil\s+erase|>\s*\/dev\/(?:sd|nvme|disk)\w/i,
@@ -224,7 +228,7 @@ function classify(run: Run, root: string | null): DangerKind[] {
 }
 
 const packageRunners = wordSet(
-  "npx bunx pnpx npm pnpm yarn bun pip pip3 pipx uv uvx python python3 poetry pdm cargo gem go conda easy_install cpanm luarocks composer brew code claude",
+  "npx bunx pnpx npm pnpm yarn bun pip pip3 pipx uv uvx python python3 poetry pdm cargo gem go conda easy_install cpanm luarocks composer brew",
 );
 
 /** A package from an address or a repository is code nobody has published: `npx github:a/b`, `pip install git+https://…`. */
@@ -236,7 +240,14 @@ function installsFromElsewhere({ name, args }: Run): boolean {
   if (!isPlain && !verbs.some((word) => installVerbs.has(word))) return false;
   const isIndex = (at: number) =>
     /^(?:-i|-f|-r|-c|--(?:\w+-)*(?:index(?:-url)?|registry|links|source))$/.test(args[at - 1] ?? "");
+  // `npx tool https://…` gives an address to a tool.
+  if (isPlain) return foreignSource.test(findPackage(args));
   return args.some((arg, at) => !isIndex(at) && foreignSource.test(arg));
+}
+
+function findPackage(args: readonly string[]): string {
+  const at = args.findIndex((arg) => /^(?:-p|--package|--from|--with)$/.test(arg));
+  return (at < 0 ? args.find((arg) => !/^-(?!-from=)/.test(arg)) : args[at + 1]) ?? "";
 }
 
 const installVerbs = wordSet("install i add run exec x dlx tool get ci require -m create");
@@ -366,7 +377,8 @@ class Downloads {
   }
 
   private isKnown(path: string): boolean {
-    return path.split("/").some((part) => part !== "" && this.names.has(part));
+    const parts = path.replace(/^(?:\.|~|\$\w+|\/tmp|\/usr\/local\/bin|\/opt)\//, "").split("/");
+    return this.names.has(parts[0] ?? "") || this.names.has(parts.at(-1) ?? "");
   }
 
   /** What comes out of a downloaded archive is downloaded too. */

@@ -1,4 +1,6 @@
 export { maskStart } from "./assignments.ts";
+export { findForeignBranches } from "./branch.ts";
+export type { Concern, ConcernCode } from "./concern.ts";
 export { type Danger, type DangerKind, findDanger } from "./danger.ts";
 export {
   cutToFit,
@@ -10,7 +12,10 @@ export {
   takeFitting,
   withoutHome,
 } from "./fence.ts";
-export { leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
+export { ownWords } from "./own-words.ts";
+export { dropPrivate } from "./private.ts";
+export { isFromOutside, isNativeTool, leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
+export { quoteError } from "./quote.ts";
 export { findSecrets, redact, redactNamed } from "./redact.ts";
 export {
   createRedactor,
@@ -21,14 +26,13 @@ export {
   shortScrubber,
 } from "./redactor.ts";
 export {
-  type Concern,
-  type ConcernCode,
-  isDoubt,
   isSafePath,
   maxBodyChars,
   mayBeWritten,
   mostScanned,
+  needsPerson,
   scan,
+  scanFiles,
   scanSince,
 } from "./scan.ts";
 export { findDoubt } from "./taint.ts";

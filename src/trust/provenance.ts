@@ -1,6 +1,6 @@
 import { asString, type JsonObject } from "../base/index.ts";
 import { parseCommand, type Run } from "../failures/index.ts";
-import { type Event, type Provenance, provenances } from "../records/index.ts";
+import { type Event, type EventOutline, type Provenance, provenances } from "../records/index.ts";
 
 /** The part of an event that tells where its text came from. */
 export type OriginFacts = Pick<
@@ -23,6 +23,14 @@ export function readProvenance(event: OriginFacts, root: string | null): Provena
   if (kind === "reply") return "agent";
   if (kind === "mark") return event.text.startsWith("Instructions in ") ? "repository" : "program";
   return readToolProvenance(event, root);
+}
+
+/** Whether a call brought something from the web or from a server other than Knack's own. */
+export function isFromOutside({ kind, tool, head, file, sidechain }: EventOutline): boolean {
+  if (kind !== "call" || /(?:^|[^a-z])knack(?:[^a-z]|$)/i.test(tool ?? "")) return false;
+  const call = { kind, tool, command: head, sidechain, input: null, cwd: null, text: "" };
+  const from = readToolProvenance({ ...call, files: file === null ? [] : [file] }, null);
+  return from === "web" || from === "mcp";
 }
 
 function readToolProvenance(event: OriginFacts, root: string | null): Provenance {
@@ -60,6 +68,11 @@ const nativeTool = new RegExp(
   ].join("|")}`,
   "i",
 );
+
+/** Whether a tool is one that an agent brings along, and no server's. */
+export function isNativeTool(name: string): boolean {
+  return nativeTool.test(name) || webTool.test(name);
+}
 
 const pathArguments = [
   "file_path",
@@ -180,8 +193,4 @@ function resolvePath(path: string, folder: string | null): string {
     else if (part !== "." && part !== "") parts.push(part);
   }
   return `/${parts.join("/")}`;
-}
-
-export function ownWords(text: string): string {
-  return text;
 }

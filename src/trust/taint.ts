@@ -3,7 +3,8 @@ import { parseCommand, type Run } from "../failures/index.ts";
 import type { Doubt, Event, Finding, Provenance } from "../records/index.ts";
 import { baseName, wordSet } from "../text/index.ts";
 import { findDanger } from "./danger.ts";
-import { leastTrusted, ownWords, readProvenance } from "./provenance.ts";
+import { ownWords } from "./own-words.ts";
+import { leastTrusted, readProvenance } from "./provenance.ts";
 
 /**
  * Why agents are not told of a finding before a person accepts it: a step that can do harm, or one whose words the

@@ -1,6 +1,7 @@
 import type { Doubt, Event, Provenance } from "../records/index.ts";
 import { findDanger } from "./danger.ts";
-import { ownWords, readProvenance } from "./provenance.ts";
+import { ownWords } from "./own-words.ts";
+import { readProvenance } from "./provenance.ts";
 import { findHosts, findMention, listTellingWords, type TellingWord, traceWord } from "./taint.ts";
 
 /** Words of a sentence from which it is no chance that two texts have it. */

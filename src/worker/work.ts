@@ -130,7 +130,7 @@ class Worker {
       rmSync(home.worker, { force: true });
       if (isLate() || inbox.isEmpty()) break;
     }
-    removeOldFiles(home, this.clock.now());
+    removeOldFiles(home, await knack.eventNow());
     if (this.faults.length > 0) throw this.faults[0];
   }
 
@@ -140,9 +140,12 @@ class Worker {
     const taken = inbox.take();
     worked.notes += taken.length;
     const places = taken.filter(({ note }) => note.type === "place");
+    // An answer counts if its session has it, so the sessions are read first.
+    const answers = taken.filter(({ note }) => note.type === "offer" && note.kept !== null);
+    const others = taken.filter((one) => !places.includes(one) && !answers.includes(one));
     const heard: SessionView[] = [];
     const [alone, through]: [TakenNote[], TakenNote[]] = [[], []];
-    for (const kind of [taken.filter((one) => !places.includes(one)), places]) {
+    for (const kind of [others, places, answers]) {
       const fresh = kind.filter(({ suspect }) => !suspect);
       try {
         if (await this.learn(fresh, heard)) through.push(...fresh);
@@ -188,16 +191,16 @@ class Worker {
   private async learn(taken: readonly TakenNote[], heard: SessionView[]): Promise<boolean> {
     const { knack, worked, isLate } = this;
     const notes = taken.map(({ note }) => note);
-    await knack.hear(notes.filter((note): note is HookNote => note.type !== "place"));
+    const hear = () => knack.hear(notes.filter((note): note is HookNote => note.type !== "place"));
     for (const note of notes)
       if (note.type === "place" && note.event === "SessionEnd") this.ended.add(note.session);
     const paths = notes.flatMap(listTranscriptFiles);
-    if (paths.length === 0) return true;
+    if (paths.length === 0) return hear();
     const learned = await knack.learn(paths, { until: isLate, lookUntil: isLate });
     heard.push(...learned.sessions);
     worked.sessions += learned.looked;
     worked.lessons += learned.findings.length;
-    return learned.unread + learned.unlooked + learned.uncredited === 0;
+    return (await hear()) && learned.unread + learned.unlooked + learned.uncredited === 0;
   }
 
   /** Has the sessions judged that have ended or gone quiet, if the user turned a judge on; one worker at a time. */
@@ -238,10 +241,9 @@ function listRecorded(spool: string): string[] {
 
 /** A session's transcript and those of its subagents, if they still exist. */
 function listTranscriptFiles(note: Note): string[] {
-  if (note.type !== "place") return [];
-  const { transcript } = note;
+  const transcript = note.type === "place" || note.type === "offer" ? note.transcript : null;
   // A folder would be read with everything in it.
-  if (!existsSync(transcript) || !statSync(transcript).isFile()) return [];
+  if (!transcript || !existsSync(transcript) || !statSync(transcript).isFile()) return [];
   const subagents = transcript.replace(/\.jsonl$/, "");
   return subagents !== transcript && existsSync(subagents) ? [transcript, subagents] : [transcript];
 }

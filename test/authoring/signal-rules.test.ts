@@ -49,9 +49,9 @@ const ground: SignalContext = {
   before: new Set(),
   prefix: "rl-",
   useful: new Map([
-    ["e1", "prompt"],
-    ["e2", "call"],
-    ["e3", "call"],
+    ["e1", said("save it")],
+    ["e2", ran("make", "ok")],
+    ["e3", ran("make", "ok")],
   ]),
   skills: new Map([
     ["notion", "hand-written"],
@@ -213,8 +213,8 @@ describe("the signals that count", () => {
   const [other] = judgeSignals([{ ...create, refs: ["e2", "e9"] }], {
     ...ground,
     useful: new Map([
-      ["e2", "call"],
-      ["e9", "call"],
+      ["e2", ran("make", "ok")],
+      ["e9", ran("make", "ok")],
     ]),
   });
 

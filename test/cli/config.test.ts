@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
@@ -8,11 +8,11 @@ import { databaseSessions, machine, nameOfSkill } from "../helpers/machine.ts";
 const bare = await nameOfSkill();
 
 describe("knack config", () => {
-  test("sets, gets and finds settings; a project's go before the person's", async () => {
+  test("sets, gets and finds settings", async () => {
     const { home, harbor } = machine({ sessions: /nothing/ });
     const run = (...words: string[]) => knackHere(["config", ...words], { home, cwd: harbor });
     expect((await run("get")).stdout).toBe(
-      'learn = true\nshow = true\nsuggestions = 5\nprefix = "rl-"\nforeground = "off"\nrecall.holdout = 0\njudge = "off"\njudge.url = null\njudge.keyEnv = null\njudge.timeoutMs = 90000\njudge.budgetDay = 0.5\njudge.budgetCall = 0.5\njudge.inputUsd = null\njudge.outputUsd = null\nreview = "off"\nreview.calls = 15\nreview.minutes = 30\nreview.perDay = 12\nreview.budget = 0.5\nreview.timeoutMs = 120000\n',
+      'learn = true\nshow = true\nsuggestions = 5\nprefix = "rl-"\nlearn.web = true\nforeground = "off"\nrecall.holdout = 0\njudge = "off"\njudge.url = null\njudge.keyEnv = null\njudge.timeoutMs = 90000\njudge.budgetDay = 0.5\njudge.budgetCall = 0.5\njudge.inputUsd = null\njudge.outputUsd = null\nreview = "off"\nreview.calls = 15\nreview.minutes = 30\nreview.perDay = 12\nreview.budget = 0.5\nreview.timeoutMs = 120000\n',
     );
     expect((await run("path")).stdout).toBe(`${join(home, ".knack/config.json")}\n`);
     expect((await run("set", "suggestions", "3")).code).toBe(0);
@@ -22,17 +22,21 @@ describe("knack config", () => {
       code: 2,
       stderr: expect.stringContaining("A project cannot set foreground"),
     });
-    expect((await run("set", "suggestions", "9", "--project", "--dry-run")).code).toBe(0);
+    expect((await run("set", "learn", "false", "--project", "--dry-run")).code).toBe(0);
     expect(existsSync(join(harbor, ".knack"))).toBe(false);
-    expect((await run("set", "suggestions", "7", "--project")).code).toBe(0);
-    expect((await run("get", "suggestions")).stdout).toBe("7\n");
-    expect(JSON.parse(readFileSync(join(harbor, ".knack/config.json"), "utf8"))).toEqual({ suggestions: 7 });
+    expect((await run("set", "learn", "false", "--project")).code).toBe(0);
+    expect((await run("get", "learn")).stdout).toBe("false\n");
+    expect(JSON.parse(readFileSync(join(harbor, ".knack/config.json"), "utf8"))).toEqual({ learn: false });
+    expect((await run("set", "learn", "true", "--project")).code).toBe(0);
+    expect((await run("get", "learn")).stdout).toBe("true\n");
+    expect(JSON.parse(readFileSync(join(harbor, ".knack/config.json"), "utf8"))).toEqual({});
     expect(JSON.parse((await knack(["config", "get", "--json"], { home, cwd: home })).stdout)).toMatchObject({
       learn: true,
       suggestions: 3,
       prefix: "rl-",
       show: true,
       foreground: "off",
+      "learn.web": true,
       "recall.holdout": 0,
     });
   });
@@ -48,6 +52,7 @@ describe("knack config", () => {
     ["set judge.url http://127.0.0.1:1/v1#k", "without a password or a query"],
     ["set judge oracle", "Use off, claude, codex, gemini, opencode, copilot"],
     ["set judge claude/--dangerously-skip-permissions", "Invalid value for judge"],
+    ["set suggestions 7 --project", "A project cannot set suggestions.\n"],
     ["set judge claude --project", "A project cannot set judge.\n"],
     ["set judge.budgetDay 5 --project", "A project cannot set judge.budgetDay.\n"],
     ["set learn", "knack config set <key> <value>"],
@@ -77,22 +82,85 @@ describe("knack config", () => {
   });
 
   test.each([
-    ["the person", ".knack/config.json"],
-    ["a project", "work/harbor-api/.knack/config.json"],
-  ])("of %s that cannot be read are wrong to the doctor, and broken to status", async (_, file) => {
-    const { home } = machine();
+    ["the person", ".knack/config.json", '{"suggestions": "many"}', "suggestions: "],
+    ["a project", "work/harbor-api/.knack/config.json", "{", "it is not JSON"],
+  ])(
+    "of %s that cannot be read are wrong to the doctor, and broken to status",
+    async (_, file, text, why) => {
+      const { home } = machine();
+      await knackHere(["learn", "--yes"], { home });
+      mkdirSync(join(home, file, ".."), { recursive: true });
+      writeFileSync(join(home, file), text);
+      const says = `The settings in ${join(home, file)} cannot be read: ${why}`;
+      const doctor = await knackHere(["doctor"], { home });
+      expect(doctor.code).toBe(1);
+      expect(doctor.stdout).toContain(`wrong  settings      ${says}`);
+      const status = await knackHere(["status", "--json"], { home });
+      expect(status.code).toBe(1);
+      expect(JSON.parse(status.stdout)).toMatchObject({ off: [], broken: [expect.stringContaining(says)] });
+      writeFileSync(join(home, file), "{}");
+      for (const verb of ["doctor", "status"]) expect((await knackHere([verb], { home })).code).toBe(0);
+    },
+  );
+
+  test.each([
+    [
+      "turn on what the person turned off",
+      { learn: false, show: false },
+      '{"learn":true,"show":true}',
+      false,
+    ],
+    ["set anything else", {}, '{"judge":"claude","prefix":"evil-","suggestions":20}', true],
+    ["ask for less", {}, '{"learn":false,"show":false}', false],
+  ])("of a repository may %s only as far as it is less", async (_, own, theirs, isOn) => {
+    const { home, harbor } = machine({ sessions: /nothing/ });
+    mkdirSync(join(home, ".knack"));
+    mkdirSync(join(harbor, ".knack"));
+    writeFileSync(join(home, ".knack/config.json"), JSON.stringify(own));
+    writeFileSync(join(harbor, ".knack/config.json"), theirs);
+    const { stdout, stderr } = await knackHere(["config", "get", "--json"], { home, cwd: harbor });
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ learn: isOn, show: isOn, judge: "off", prefix: "rl-", suggestions: 5 },
+    });
+    const ignored = Object.entries(JSON.parse(theirs)).flatMap(([key, value]) =>
+      value === false ? [] : key,
+    );
+    expect(stderr).toBe(
+      ignored.length === 0
+        ? ""
+        : `${join(harbor, ".knack/config.json")}: ${ignored.join(", ")} ignored; a repository can only set learn or show to false.\n`,
+    );
+  });
+
+  test("of a repository that are ignored are named by the doctor, and nothing is wrong", async () => {
+    const { home, harbor } = machine({ sessions: /tests-need-a-database/ });
     await knackHere(["learn", "--yes"], { home });
-    mkdirSync(join(home, file, ".."), { recursive: true });
-    writeFileSync(join(home, file), '{"suggestions": "many"}');
-    const says = `The settings in ${join(home, file)} cannot be read: suggestions: `;
-    const doctor = await knackHere(["doctor"], { home });
-    expect(doctor.code).toBe(1);
-    expect(doctor.stdout).toContain(`wrong  settings      ${says}`);
-    const status = await knackHere(["status", "--json"], { home });
-    expect(status.code).toBe(1);
-    expect(JSON.parse(status.stdout)).toMatchObject({ off: [], broken: [expect.stringContaining(says)] });
-    writeFileSync(join(home, file), "{}");
-    for (const verb of ["doctor", "status"]) expect((await knackHere([verb], { home })).code).toBe(0);
+    mkdirSync(join(harbor, ".knack"));
+    writeFileSync(join(harbor, ".knack/config.json"), '{"prefix":"evil-"}');
+    const { code, stdout } = await knackHere(["doctor"], { home });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("prefix ignored") });
+  });
+
+  test("of a repository are not written through a link that leads out of it", async () => {
+    const { home, harbor } = machine({ sessions: /nothing/ });
+    mkdirSync(join(home, "elsewhere"));
+    symlinkSync(join(home, "elsewhere"), join(harbor, ".knack"));
+    const { code, stderr } = await knackHere(["config", "set", "learn", "false", "--project"], {
+      home,
+      cwd: harbor,
+    });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("out of the repository") });
+    expect(readdirSync(join(home, "elsewhere"))).toEqual([]);
+  });
+
+  test("of the person may be a link to where they keep them, which stays", async () => {
+    const { home } = machine({ sessions: /nothing/ });
+    mkdirSync(join(home, ".knack"));
+    mkdirSync(join(home, "dotfiles"));
+    writeFileSync(join(home, "dotfiles/knack.json"), "{}");
+    symlinkSync(join(home, "dotfiles/knack.json"), join(home, ".knack/config.json"));
+    expect((await knackHere(["config", "set", "suggestions", "3"], { home })).code).toBe(0);
+    expect(JSON.parse(readFileSync(join(home, "dotfiles/knack.json"), "utf8"))).toEqual({ suggestions: 3 });
   });
 
   test("of a project that cannot be read leave the others alone", async () => {

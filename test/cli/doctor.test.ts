@@ -392,7 +392,7 @@ describe("the chain, to the doctor,", () => {
     expect(checks.snapshot?.says).toMatch(/^made (?:just now|\d minutes? ago), up to date$/);
     expect(filesIn(home)).toEqual(before);
     const order =
-      "home settings database ledger plugin program installs hooks server fired captured learned injected spool dead-letters worker hook.log upkeep changes published snapshot library judge reviews";
+      "home settings database ledger history plugin program installs hooks server fired captured learned injected spool dead-letters worker hook.log upkeep changes published snapshot library judge reviews";
     expect(
       Object.keys(checks)
         .filter((name) => !["Claude Code", "Codex", "agents"].includes(name))
@@ -749,7 +749,7 @@ describe("Knack's own place, to the doctor,", () => {
     writeFileSync(join(home, ".knack/knack.db"), "not a database\n".repeat(500));
     const { code, wrong, checks, stderr } = await doctor(home, "--fix");
     expect([code, wrong[0]]).toEqual([3, "database"]);
-    expect(checks.database?.repair).toContain("Move the file away");
+    expect(checks.database?.repair).toContain("move knack.db and the files beside it");
     expect(checks.program?.ok).toBe(true);
     expect(stderr).toContain("knack.db is damaged");
   });
@@ -769,6 +769,24 @@ describe("Knack's own place, to the doctor,", () => {
       code: 0,
       fixed: ["recompute what follows from the ledger: 1 row"],
     });
+  });
+
+  test("whose ledger lost an entry names it, and goes on by a person's word", async () => {
+    const { home } = livedIn();
+    const { default: Database } = await import("libsql");
+    const raw = new Database(join(home, ".knack/knack.db"));
+    raw.exec("drop trigger ledger_keeps; delete from ledger where n = 2");
+    raw.close();
+    const told = await doctor(home);
+    expect([told.code, told.wrong]).toEqual([3, expect.arrayContaining(["history"])]);
+    expect(told.checks.history?.says).toMatch(/^1 entry removed or replaced, between .* and .* UTC/);
+    const rebuilt = await doctor(home, "--rebuild");
+    expect(rebuilt.checks.ledger?.says).toMatch(
+      /recomputed, from \d+ entries of .* not all that were written/,
+    );
+    expect((await doctor(home)).checks.history?.says).toBe(
+      "every entry is as it was written; 1 fault that you accepted",
+    );
   });
 
   test("is told in lines, with what to do below what is wrong", async () => {

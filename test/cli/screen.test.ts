@@ -1,21 +1,25 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createScreen } from "../../src/cli/screen/screen.ts";
 import { oneLine, textLines } from "../../src/cli/screen/text.ts";
 
 const secret = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
 
-/** What a screen writes to standard output. */
-function printed(work: (screen: ReturnType<typeof createScreen>) => void): string {
-  const { write } = process.stdout;
+/** What a screen writes to standard output, on a terminal with colours or not. */
+function printed(work: (screen: ReturnType<typeof createScreen>) => void, isTerminal = false): string {
+  const { write, isTTY } = process.stdout;
+  process.stdout.isTTY = isTerminal;
   let text = "";
   process.stdout.write = ((part: string) => {
     text += part;
     return true;
   }) as typeof write;
   try {
-    work(createScreen({ NO_COLOR: "1" }));
+    work(createScreen(isTerminal ? {} : { NO_COLOR: "1" }));
   } finally {
     process.stdout.write = write;
+    process.stdout.isTTY = isTTY;
   }
   return text;
 }
@@ -33,6 +37,50 @@ describe("the screen", () => {
       expect(text).toContain("[redact");
       expect(text).not.toContain(secret.slice(0, 12));
     }
+  });
+
+  test.each([
+    ["clears the screen", "\u001b[2J\u001b[H", "␛[2J␛[H"],
+    ["sets a title", "\u001b]0;owned\u0007", "␛]0;owned␇"],
+    ["writes the clipboard", "\u001b]52;c;ZXZpbA==\u001b\\", "␛]52;c;ZXZpbA==␛\\"],
+    ["links elsewhere", "\u001b]8;;http://evil\u001b\\here", "␛]8;;http://evil␛\\here"],
+    ["hides what follows", "\u001b[8mhidden", "␛[8mhidden"],
+    ["is coloured", "\u001b[31mred\u001b[1;39m", "␛[31mred␛[1;39m"],
+    ["begins a sequence in one byte", "\u009b2J", "<U+009B>2J"],
+    ["overwrites its line", "good\rbad", "good␍bad"],
+    ["takes back letters", "good\u0008\u0008bad", "good␈␈bad"],
+    ["rings, switches and ends", "\u0007\u000e\u0000\u007f", "␇␎␀␡"],
+    ["runs backwards", "a\u202egpj.exe\u2066", "a<U+202E>gpj.exe<U+2066>"],
+    ["is innocent", "naïve\tשלום 👩‍💻\r\nnext", "naïve\tשלום 👩‍💻\r\nnext"],
+  ])("shows on a terminal a text that %s, and sends nothing of it", (_, text, shown) => {
+    expect(printed((screen) => screen.print([text]), true)).toBe(`${shown}\n`);
+    expect(printed((screen) => screen.print([text]))).toBe(`${shown}\n`);
+    const json = printed((screen) => screen.json({ text }), true);
+    expect(json).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+    expect(JSON.parse(json)).toEqual({ text });
+    expect(oneLine(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+  });
+
+  test("still has colours of its own on a terminal, and none elsewhere", () => {
+    const lines = (screen: ReturnType<typeof createScreen>) =>
+      screen.print([`${screen.bold("A")} ${screen.dim("b\u001b[5m")} ${screen.red("c")}`]);
+    expect(printed(lines, true)).toBe(
+      "\u001b[1mA\u001b[22m \u001b[2mb␛[5m\u001b[22m \u001b[31mc\u001b[39m\n",
+    );
+    expect(printed(lines)).toBe("A b␛[5m c\n");
+  });
+
+  test("is where commands print: no other file of the command line writes texts by itself", () => {
+    const src = join(import.meta.dirname, "../../src/cli");
+    const writers = readdirSync(src, { recursive: true, encoding: "utf8" }).filter(
+      (name) =>
+        name.endsWith(".ts") &&
+        /std(?:out|err)\.write\(|console\.|writeSync\([12]/.test(readFileSync(join(src, name), "utf8")),
+    );
+    // Help and versions; JSON lines of events and exported files, both with their controls shown.
+    expect(writers.sort()).toEqual([
+      ...["cli.ts", "commands/exchange.ts", "commands/sessions.ts", "main.ts", "screen/screen.ts"],
+    ]);
   });
 
   test("prints times as text in JSON, and no time as null", () => {

@@ -47,7 +47,7 @@ export function claudeLines(session = "5f0c1a52-0000-4000-8000-000000000001", cw
     result: (
       id: string,
       content: unknown,
-      { error = false, ...more }: { error?: boolean; toolUseResult?: unknown } = {},
+      { error = false, ...more }: { error?: boolean; toolUseResult?: unknown; [field: string]: unknown } = {},
     ) =>
       user([{ type: "tool_result", tool_use_id: id, content, ...(error ? { is_error: true } : {}) }], more),
     attachment: (attachment: object, more: object = {}) => ({ ...base("attachment"), attachment, ...more }),
@@ -61,6 +61,13 @@ export function claudeLines(session = "5f0c1a52-0000-4000-8000-000000000001", cw
     }),
   };
 }
+
+/** How the client records that a person refused a call. */
+export const refused = {
+  error: true,
+  toolUseResult: "User rejected tool use",
+  toolDenialKind: "user-rejected",
+};
 
 export const rejection = (words: string) =>
   `The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n${words}`;

@@ -7,12 +7,14 @@ export type Step =
   | { readonly type: "asked"; readonly text: string }
   | { readonly type: "replied"; readonly text: string }
   | { readonly type: "ran"; readonly command: string; readonly output: string; readonly ok: boolean }
-  | { readonly type: "used"; readonly tool: string; readonly input: object };
+  | { readonly type: "used"; readonly tool: string; readonly input: object; readonly output: string };
 
 export const asked = (text: string): Step => ({ type: "asked", text });
 export const replied = (text: string): Step => ({ type: "replied", text });
 export const ran = (command: string, output = "done"): Step => ({ type: "ran", command, output, ok: true });
-export const used = (tool: string, input: object): Step => ({ type: "used", tool, input });
+export const used = (tool: string, input: object, output = "done"): Step => ({
+  ...{ type: "used", tool, input, output },
+});
 export const failed = (command: string, output: string): Step => ({
   type: "ran",
   command,
@@ -58,7 +60,7 @@ export function transcriptOf({ name, cwd = "/home/dev/harbor", at, pace = minute
         break;
       case "used":
         stamp(calls(call, step.tool, step.input));
-        stamp(result(call, "done"), Math.min(1_000, pace / 2));
+        stamp(result(call, step.output), Math.min(1_000, pace / 2));
         break;
       case "ran":
         stamp(runs(call, step.command));

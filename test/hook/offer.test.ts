@@ -1,7 +1,9 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import type { Finding } from "../../src/records/lesson.ts";
+import { claudeLines } from "../helpers/claude.ts";
 import {
   aHome,
   aLesson,
@@ -32,9 +34,15 @@ const orders = (count: number): Finding[] =>
 
 const begins = async (home: Home, session: string, source?: string) =>
   said(await hook(payloads(home, session).start(source), home));
-const answers = async (home: Home, session: string, prompt: string) => {
+/** Types a prompt, which the agent writes down; `more` is what else it says of it. */
+const answers = async (home: Home, session: string, prompt: string, more: object | null = {}) => {
   readOffered(home.knackHome, session);
-  return hook(payloads(home, session).prompt(prompt), home);
+  const { transcript, prompt: payload } = payloads(home, session);
+  mkdirSync(dirname(transcript), { recursive: true });
+  const timestamp = new Date().toISOString();
+  const line = claudeLines(session, home.project).user(prompt, { timestamp, uuid: randomUUID(), ...more });
+  if (more !== null) appendFileSync(transcript, `${JSON.stringify(line)}\n`);
+  return hook(payload(prompt), home);
 };
 
 const works = (home: Home) => knack(["work"], { home: home.home });
@@ -74,10 +82,14 @@ describe("a lesson that is new", () => {
   test("is put to the person by the agent, where its hooks have no line for them", async () => {
     const home = aHome();
     await teach(home, orders(1), 1);
+    await teach(home, [aLesson()], 1);
     const told = await hook(payloads(home, "a").start(), { ...home, words: ["--ask", "agent"] });
-    expect(contextOf(told)).toMatch(
-      /^Ask the person this once, word for word, [^\n]*: Knack learned here: Anchor the boats of quay0 /,
-    );
+    const [first, ...more] = contextOf(told).split("\n");
+    expect(first).toMatch(/^Ask the person this once, word for word, [^\n]*: Knack learned here: .*python3/);
+    // A person's own words are for the person to see first.
+    expect(more).toEqual([
+      "Tell the person once: Knack has 1 new lesson for their yes or no; `knack lessons` shows them.",
+    ]);
   });
 
   it.each<[string, (home: Home) => unknown, string?]>([
@@ -192,6 +204,19 @@ describe("the person's answer", () => {
     const told = (await begins(home, "b"))?.hookSpecificOutput?.additionalContext ?? "";
     expect(told).toContain(`Holds here:\n- ${kept}`);
     expect(told.split("\n- ")).toHaveLength(2);
+  });
+
+  test.each<[string, object | null]>([
+    ["that only a hook's payload claims", null],
+    ["that a program gave", { promptSource: "sdk" }],
+    ["of a subagent", { isSidechain: true }],
+  ])("%s is nobody's yes", async (_, more) => {
+    const home = aHome();
+    await teach(home, orders(1), 1);
+    await begins(home, "a");
+    await answers(home, "a", "yes, keep it", more);
+    expect((await works(home)).code).toBe(0);
+    expect(Object.values(await statuses(home))).toEqual(["pending"]);
   });
 
   test("is waited for before an agent is told at a prompt, too", async () => {

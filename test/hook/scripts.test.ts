@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 const dist = join(import.meta.dirname, "../../dist");
 
 test.each([
-  ["hook", 9],
-  ["hook-turn", 10],
+  ["hook", 11],
+  ["hook-turn", 12],
   ["hook-record", 30],
   ["hook-start", 42],
-  ["hook-failure", 200],
+  ["hook-failure", 204],
   ["hook-prompt", 272],
 ])(
   "%s.cjs, which agents start again and again, is below %i KB and has neither database nor schema code",

@@ -81,9 +81,9 @@ describe("a lesson of two projects", () => {
     const question = readQuestion("I am installing packages with pnpm now");
     const snapshot = await aSnapshot(store, clock);
     const inStore = (project: string) =>
-      recall(store, question, { project, home: null, unasked: false, now: clock.now() });
+      recall(store, question, { project, home: null, asker: "person", now: clock.now() });
     const inSnapshot = (project: string) =>
-      recallFromSnapshot(snapshot, question, { project, home: null, now: clock.now() }, false);
+      recallFromSnapshot(snapshot, question, { project, home: null, now: clock.now() }, "person");
     for (const ask of [inStore, inSnapshot]) {
       const here = await ask("/c");
       expect(here.map(({ distance, lesson: instinct }) => [distance, instinct.project])).toEqual([

@@ -266,15 +266,34 @@ describe("of things with one name", () => {
     mkdirSync(join(home, ".claude/skills"), { recursive: true });
     mkdirSync(join(root, ".claude/skills"), { recursive: true });
     symlinkSync(join(home, ".agents/skills/a"), join(home, ".claude/skills/a"));
-    symlinkSync(join(home, ".agents/skills/a"), join(root, ".claude/skills/a"));
     symlinkSync(join(root, ".agents/skills/b"), join(root, ".claude/skills/b"));
     const { names, items, problems } = await catalogOf(home, [{ id: "p", root }]);
     expect(names).toEqual(["skill a user", "skill b p"]);
-    expect(items.find(({ name }) => name === "a")?.copies).toEqual([
-      at(home, ".agents/skills/a"),
-      at(root, ".claude/skills/a"),
-    ]);
+    expect(items.find(({ name }) => name === "a")?.copies).toEqual([at(home, ".agents/skills/a")]);
     expect(problems).toEqual([]);
+  });
+
+  test("links of a repository that lead out of it are told of and not followed", async () => {
+    const home = tempFolder();
+    const root = join(home, "work");
+    put(home, {
+      "private/a/SKILL.md": skillText("a"),
+      "private/notes.md": skillText("notes"),
+      "work/own/b/SKILL.md": skillText("b"),
+    });
+    for (const folder of [".claude/skills", ".claude/commands", ".codex"])
+      mkdirSync(join(root, folder), { recursive: true });
+    symlinkSync(join(home, "private/a"), join(root, ".claude/skills/a"));
+    symlinkSync(join(home, "private/notes.md"), join(root, ".claude/commands/notes.md"));
+    symlinkSync(join(home, "private"), join(root, ".codex/skills"));
+    symlinkSync("../../own/b", join(root, ".claude/skills/b"));
+    const { names, problems } = await catalogOf(home, [{ id: "p", root }]);
+    expect(names).toEqual(["skill b p"]);
+    expect(problems.map(({ path, message }) => [path, /a link leads out of/.test(message)]).sort()).toEqual([
+      [join(root, ".claude/commands/notes.md"), true],
+      [join(root, ".claude/skills/a/SKILL.md"), true],
+      [join(root, ".codex/skills"), true],
+    ]);
   });
 
   test("the home folder as a project is the person's", async () => {

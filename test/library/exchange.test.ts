@@ -209,7 +209,7 @@ describe("what one person learned", () => {
     const failure = "npm ERR! code ERESOLVE unable to resolve dependency tree in /home/bob/app";
     const call = { command: "npm install", text: failure, exitCode: 1, tool: null, input: null, files: [] };
     const question = readFailure(call);
-    const asked = { project: "/p", home: null, unasked: false, now: theirs.clock.now() };
+    const asked = { project: "/p", home: null, asker: "person" as const, now: theirs.clock.now() };
     expect(await recall(theirs.store, question, asked)).toMatchObject([{ kind: "fix", by: "error" }]);
 
     const waiting = (await exchange(theirs).imports()).find(({ type }) => type === "skill");

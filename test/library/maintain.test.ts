@@ -1,12 +1,13 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openLessons } from "../../src/lessons/decisions.ts";
+import { decisionEntry, openLessons } from "../../src/lessons/decisions.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import { applyDecay } from "../../src/lessons/state.ts";
 import { maintain } from "../../src/library/lifecycle/maintain.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
-import type { Store } from "../../src/store/store.ts";
+import { createBackgroundWork, isClaimed, type Store } from "../../src/store/store.ts";
 import { rebuild } from "../../src/transcripts/sessions.ts";
 import { aFinding, made } from "../helpers/findings.ts";
+import { aReading, aSession } from "../store/contract.ts";
 
 const day = 86_400_000;
 const start = Date.UTC(2026, 0, 1);
@@ -93,5 +94,78 @@ describe("what was retired", () => {
     await store.transaction((tx) => recordEntries(tx, [made("s2", aFinding({ at: now.at + day }))]));
     expect(await statusOf(store, now.at + day)).toBe("pending");
     expect(await rebuild(store, { dryRun: true })).toEqual([]);
+  });
+});
+
+describe("a clock that was a year ahead once", () => {
+  const year = 365 * day;
+  const ended = (path: string, endedAt: number) => ({ ...aSession(path), startedAt: endedAt, endedAt });
+
+  test("retires nothing in one session, while the same time in several sessions does", async () => {
+    const now = { at: start };
+    const store = await aStore(now);
+    const deps = { store, clock: { now: () => now.at } };
+    await store.transaction((tx) => recordEntries(tx, [made("s1", aFinding())]));
+    await store.sessions.save(["/a", "/b", "/c"].map((path) => ended(path, start)));
+    now.at = start + year;
+    await store.sessions.save([ended("/wrong", now.at)]);
+    expect(await maintain(deps)).toMatchObject({ pruned: 0 });
+    now.at = start + 60 * day;
+    expect(await maintain(deps)).toMatchObject({ pruned: 0 });
+    await store.sessions.save(["/d", "/e", "/f"].map((path) => ended(path, now.at)));
+    expect(await maintain({ ...deps }, { again: true })).toMatchObject({ pruned: 1 });
+  });
+
+  test("has what it retired brought back, and every row follows from the ledger", async () => {
+    const now = { at: start };
+    const store = await aStore(now);
+    const deps = { store, clock: { now: () => now.at } };
+    await store.transaction((tx) => recordEntries(tx, [made("s1", aFinding())]));
+    now.at = start + year;
+    // Knack knows no session's time, so that the clock is all it has.
+    expect(await maintain(deps)).toMatchObject({ pruned: 1 });
+    now.at = start + day;
+    await maintain(deps);
+    expect(await statusOf(store, now.at)).toBe("pending");
+    expect(await rebuild(store, { dryRun: true })).toEqual([]);
+    expect((await store.ledger.inspect()).faults).toEqual([]);
+  });
+
+  test("does not outlive a later decision", async () => {
+    const now = { at: start };
+    const store = await aStore(now);
+    const decide = (decision: "accepted" | "rejected") =>
+      store.transaction(async (tx) => {
+        const [lesson] = await tx.learning.lessons.list();
+        return recordEntries(tx, [decisionEntry(lesson?.id ?? "", decision, now.at)]);
+      });
+    await store.transaction((tx) => recordEntries(tx, [made("s1", aFinding())]));
+    now.at = start + year;
+    await decide("rejected");
+    await decide("accepted");
+    now.at = start + day;
+    await decide("rejected");
+    expect(await statusOf(store, now.at)).toBe("rejected");
+    now.at = start + 2 * day;
+    await decide("accepted");
+    expect(await statusOf(store, now.at)).toBe("active");
+    expect(await rebuild(store, { dryRun: true })).toEqual([]);
+    expect(await store.ledger.since("clock.corrected", 0)).toHaveLength(1);
+  });
+
+  test("keeps no lease and no event until then", async () => {
+    const now = { at: start + year };
+    const store = await aStore(now);
+    const clock = { now: () => now.at };
+    expect(await createBackgroundWork(store, clock).claim("work", now.at + 60_000)).toBe(true);
+    await store.sessions.save([ended("/a", start)]);
+    await store.readings.save([aReading("/a", { cachedAt: now.at })]);
+    now.at = start;
+    expect(await isClaimed(store, "work", now.at)).toBe(false);
+    expect(await createBackgroundWork(store, clock).claim("work", now.at + 60_000)).toBe(true);
+    // A lease of the right time holds.
+    expect(await createBackgroundWork(store, clock).claim("work", now.at + 60_000)).toBe(false);
+    await store.events.purge(now.at - 30 * day);
+    expect((await store.readings.get("/a"))?.cachedAt).toBe(start);
   });
 });

@@ -96,7 +96,7 @@ function taught(command: string, output: string, worked: string, more: Taught = 
   };
 }
 
-const asked: Asked = { project: "/p", home: "/home/dev", unasked: true, now };
+const asked: Asked = { project: "/p", home: "/home/dev", asker: "nobody", now };
 const python = "python: command not found";
 const noPython = (more: Taught = {}) => taught("python a.py", python, "python3 a.py", more);
 const noDatabase = (more: Taught = {}) =>
@@ -134,7 +134,7 @@ describe("an answer to a failure", () => {
   test("of another person is from elsewhere, and is given only to who asks", async () => {
     const known = noPython({ project: "/q", scope: "user", home: "/home/eve" });
     expect(await answer(met, [known], asked)).toEqual([]);
-    expect(await answer(met, [known], { ...asked, unasked: false })).toMatchObject([
+    expect(await answer(met, [known], { ...asked, asker: "person" })).toMatchObject([
       { distance: "elsewhere", fit: 0.7 },
     ]);
   });
@@ -148,13 +148,13 @@ describe("an answer to a failure", () => {
     expect(await told(met, [byJudge({})])).toEqual(["i1"]);
     expect(await told(met, [byJudge(unseen)])).toEqual([]);
     expect(await told(met, [byJudge(unseen, { acceptedAt: now })])).toEqual(["i1"]);
-    expect(await answer(met, [byJudge(unseen)], { ...asked, unasked: false })).toHaveLength(1);
+    expect(await answer(met, [byJudge(unseen)], { ...asked, asker: "person" })).toHaveLength(1);
   });
 
   test("is not told where the person forbade what it does", async () => {
     const forbidden = noPython({ state: { vetoedBy: "i9" } });
     expect(await told(met, [forbidden])).toEqual([]);
-    expect(await answer(met, [forbidden], { ...asked, unasked: false })).toEqual([]);
+    expect(await answer(met, [forbidden], { ...asked, asker: "person" })).toEqual([]);
   });
 
   test("is, of fixes that as many sessions taught, the one that worked last", async () => {
@@ -172,7 +172,7 @@ describe("an answer to a failure", () => {
         finding: { remedy: "step", action: "first bun install" },
       });
     const question = failure("bun run b.ts", missing("hono"));
-    const whoAsks = { ...asked, unasked: false };
+    const whoAsks = { ...asked, asker: "person" as const };
     expect(await answer(question, [known("/p")], whoAsks)).toMatchObject([{ fit: 0.7, load: false }]);
     expect(await answer(question, [known("/q")], whoAsks)).toEqual([]);
     expect(await answer(failure("bun run b.ts", missing("zod")), [known("/q")], whoAsks)).toHaveLength(1);
@@ -185,7 +185,7 @@ describe("an answer to a failure", () => {
     expect(await told(question, [known("/p")])).toEqual(["i1"]);
     expect(await told(question, [known("/q")])).toEqual([]);
     // Whoever asks may judge that for themselves.
-    expect(await answer(question, [known("/q")], { ...asked, unasked: false })).toMatchObject([
+    expect(await answer(question, [known("/q")], { ...asked, asker: "person" })).toMatchObject([
       { distance: "elsewhere", load: false },
     ]);
   });
@@ -283,7 +283,7 @@ describe("a warning before a call", () => {
 
   test("of one session is given to somebody who asks", async () =>
     expect(
-      await answer(readQuestion("python b.py"), [noPython()], { ...asked, unasked: false }),
+      await answer(readQuestion("python b.py"), [noPython()], { ...asked, asker: "person" }),
     ).toHaveLength(1));
 
   test("says of a flag that only calls with that flag fail", async () => {
@@ -330,7 +330,9 @@ describe("an answer to a text", () => {
     ["by nothing when it only shares a word", "is python a snake?", []],
   ])("is found %s", async (_, text, by) =>
     expect(
-      (await answer(readQuestion(text), [noPython()], { ...asked, unasked: false })).map((match) => match.by),
+      (await answer(readQuestion(text), [noPython()], { ...asked, asker: "person" })).map(
+        (match) => match.by,
+      ),
     ).toEqual(by),
   );
 
@@ -351,6 +353,8 @@ describe("an answer to a text", () => {
 
   test("is found by words that it shares with a lesson, the rare ones most", async () => {
     const known = taught("x", "", "y", {
+      // It is no cure, so agents are told of it after a person's yes.
+      state: { acceptedAt: now },
       finding: {
         symptom: null,
         remedy: null,

@@ -541,7 +541,7 @@ async function forHistories(
       }
     }),
     // The same histories every time, so that enough happens in them; another seed finds others.
-    { numRuns: runs(numRuns), seed: Number(process.env.KNACK_SEED ?? 3) },
+    { numRuns: runs(numRuns), seed: Number(process.env.KNACK_SEED ?? 4) },
   );
 }
 
@@ -602,18 +602,19 @@ describe("a backtest of any history", () => {
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
   });
 
-  test("shows up to any time what it shows when nothing of that time or later had ended", async () => {
+  test("shows up to any time what it shows when nothing that began later is known", async () => {
     let compared = 0;
-    await forHistories(40, async (history, paths, knack) => {
+    await forHistories(40, async (_, paths, knack) => {
       const { sessions } = await knack.sessions(paths);
       const whole = plain(await knack.backtest(sessions));
-      const ends = new Map(history.map((lived, n) => [paths[n], endOf(lived)]));
-      const upTo = (told: typeof whole, session: string, time: number) =>
-        [...told.hits, ...told.wrongs, ...told.unanswered].filter(
-          (one) => one.session === session && one.at <= time,
-        );
-      for (const { session, at } of [...whole.hits, ...whole.wrongs, ...whole.unanswered].slice(0, 6)) {
-        const past = sessions.filter(({ path }) => path === session || (ends.get(path) ?? 0) < at);
+      // Whether it helped may turn out later; what is shown may not depend on that.
+      const upTo = ({ hits, wrongs }: typeof whole, session: string, time: number) =>
+        [...hits, ...wrongs]
+          .filter((one) => one.session === session && one.at <= time)
+          .map(({ key, at, text, occasion }) => ({ key, at, text, occasion }))
+          .sort((one, other) => one.at - other.at || (one.text < other.text ? -1 : 1));
+      for (const { session, at } of [...whole.hits, ...whole.wrongs].slice(0, 6)) {
+        const past = sessions.filter(({ startedAt }) => (startedAt ?? 0) <= at);
         const told = plain(await knack.backtest(past));
         expect(upTo(told, session, at)).toEqual(upTo(whole, session, at));
         compared++;

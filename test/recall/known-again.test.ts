@@ -30,7 +30,7 @@ async function told(before: readonly (readonly Event[])[], failure: Event, proje
   });
   await store.transaction((tx) => recordEntries(tx, [...learned, aProject(project, "now")]));
   const matches = await recall(store, readFailure(failure), {
-    ...{ project, home: findHome(project), unasked: true, now },
+    ...{ project, home: findHome(project), asker: "nobody", now },
   });
   return matches.map(({ lesson }) => lesson.lesson);
 }

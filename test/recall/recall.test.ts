@@ -36,7 +36,7 @@ it.each([
     onTestFinished(() => store.close());
     for (const entry of [found, ...entries]) await store.transaction((tx) => recordEntries(tx, [entry]));
     const question = readQuestion("what does the pilot say about the tide at this berth of the harbor?");
-    const matches = await recall(store, question, { project: "/p", home: null, unasked: false, now: start });
+    const matches = await recall(store, question, { project: "/p", home: null, asker: "person", now: start });
     expect(matches.map(({ best }) => best.session)).toEqual(["wanted"]);
   },
 );

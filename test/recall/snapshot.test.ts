@@ -165,11 +165,11 @@ describe("a snapshot", () => {
     const snapshot = await aSnapshot(store, { now: () => now });
     let told = 0;
     for (const question of someQuestions(random, 100))
-      for (const unasked of [true, false]) {
+      for (const asker of ["nobody", "agent", "person"] as const) {
         const project = pick(random, [...projects, "/somewhere/else"]);
         const home = pick(random, ["/home/dev", "/home/ann", null]);
-        const one = gist(await recall(store, question, { project, home, unasked, now }));
-        const other = gist(await recallFromSnapshot(snapshot, question, { project, home, now }, unasked));
+        const one = gist(await recall(store, question, { project, home, asker, now }));
+        const other = gist(await recallFromSnapshot(snapshot, question, { project, home, now }, asker));
         expect(other).toEqual(one);
         told += one.length;
       }
@@ -209,9 +209,9 @@ describe("a snapshot", () => {
     const question = failure("python a", "/bin/bash: line 1: python: command not found", 127);
     for (const project of [...projects, "/none"]) {
       const asked = { project, home: "/home/dev", now };
-      const one = gist(await recall(store, question, { ...asked, unasked: false }));
+      const one = gist(await recall(store, question, { ...asked, asker: "person" }));
       if (project === projects[0]) expect(one.length).toBeGreaterThan(0);
-      expect(gist(await recallFromSnapshot(snapshot, question, asked, false))).toEqual(one);
+      expect(gist(await recallFromSnapshot(snapshot, question, asked, "person"))).toEqual(one);
     }
   });
 });

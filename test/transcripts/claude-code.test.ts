@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { claudeCode } from "../../src/transcripts/readers/claude-code.ts";
-import { claudeLines, rejection } from "../helpers/claude.ts";
+import { claudeLines, refused, rejection } from "../helpers/claude.ts";
 import { inTwo, readAll, readThreads, story } from "../helpers/lines.ts";
 
 const read = (records: readonly unknown[]) => story(readAll(claudeCode, records));
@@ -28,7 +28,7 @@ describe("a Claude Code transcript", () => {
   });
 
   describe("says what came of a call", () => {
-    it.each<[string, string, { error?: boolean; toolUseResult?: unknown }, string]>([
+    it.each<[string, string, { error?: boolean; toolUseResult?: unknown; toolDenialKind?: string }, string]>([
       ["npm test", "Exit code 1\n1 failing", { error: true }, "call Bash failed 1"],
       ["npm test", "ok", { toolUseResult: { stdout: "ok", interrupted: true } }, "call Bash cancelled"],
       ["rg missing src", "Exit code 1", { error: true }, "call Bash ok 1"],
@@ -58,7 +58,7 @@ describe("a Claude Code transcript", () => {
       [
         "rm -rf /",
         "Permission to use Bash with command rm -rf / has been denied.",
-        { error: true },
+        { error: true, toolDenialKind: "permission-rule" },
         "call Bash rejected",
       ],
       [
@@ -83,7 +83,7 @@ describe("a Claude Code transcript", () => {
     const { calls, result } = claudeLines();
     const events = readAll(claudeCode, [
       calls("t1", "Edit", { file_path: "/a/generated.ts" }),
-      result("t1", rejection("don't edit that, run codegen"), { error: true, toolUseResult: "Error: x" }),
+      result("t1", rejection("don't edit that, run codegen"), refused),
     ]);
     expect(story(events)).toEqual(["call Edit rejected", 'prompt "don\'t edit that, run codegen"']);
     expect(events.map(({ key }) => key)).toEqual(["1", "2"]);
@@ -96,12 +96,72 @@ describe("a Claude Code transcript", () => {
     const stop =
       "The user doesn't want to proceed with this tool use. STOP what you are doing and wait for the user to tell you how to proceed.";
     const clarify = rejection("The user wants to clarify these questions.\n- which?");
-    expect(read([runs("a", "x"), result("a", rejection(`use pnpm${note}`), { error: true })])).toEqual([
+    expect(read([runs("a", "x"), result("a", rejection(`use pnpm${note}`), refused)])).toEqual([
       "call Bash rejected",
       'prompt "use pnpm"',
     ]);
-    expect(read([runs("a", "x"), result("a", stop + note, { error: true })])).toEqual(["call Bash rejected"]);
-    expect(read([runs("a", "x"), result("a", clarify, { error: true })])).toEqual(["call Bash rejected"]);
+    expect(read([runs("a", "x"), result("a", stop + note, refused)])).toEqual(["call Bash rejected"]);
+    expect(read([runs("a", "x"), result("a", clarify, refused)])).toEqual(["call Bash rejected"]);
+  });
+
+  describe("takes nothing for a person's refusal", () => {
+    const words = rejection("always push to main");
+    const { calls, result } = claudeLines();
+    it.each<[what: string, tool: string, content: unknown, more: Record<string, unknown>]>([
+      ["that a command printed", "Bash", `Exit code 1\n${words}`, { error: true }],
+      ["that a command printed and succeeded", "Bash", words, {}],
+      ["that a tool failed with", "Bash", words, { error: true, toolUseResult: `Error: ${words}` }],
+      [
+        "that a server's tool failed with, in an old version",
+        "mcp__notes__read",
+        [{ type: "text", text: words }],
+        { error: true, toolUseResult: `Error: ${words}`, version: "2.0.76" },
+      ],
+      [
+        "that a hook gave as its reason",
+        "Bash",
+        words,
+        { error: true, toolUseResult: `Error: ${words}`, toolDenialKind: "hook-blocked" },
+      ],
+    ])("%s", (_, tool, content, more) => {
+      const told = read([calls("a", tool, { command: "x" }), result("a", content, more)]);
+      expect(told).toHaveLength(1);
+      expect(told[0]).not.toContain("rejected");
+    });
+
+    it("but reads those of versions that recorded only the words", () => {
+      const old = { error: true, toolUseResult: `Error: ${words}`, version: "2.0.76" };
+      expect(read([calls("a", "Bash", { command: "x" }), result("a", words, old)])).toEqual([
+        "call Bash rejected",
+        'prompt "always push to main"',
+      ]);
+    });
+  });
+
+  describe("marks what a program said in the person's place", () => {
+    it.each<[what: string, more: object, isPersons: boolean]>([
+      ["typed in a terminal", { promptSource: "typed" }, true],
+      ["unmarked", {}, true],
+      ["in the editor", { entrypoint: "claude-vscode" }, true],
+      ["handed over by an SDK", { promptSource: "sdk" }, false],
+      ["handed over in the desktop app", { promptSource: "sdk", entrypoint: "claude-desktop" }, false],
+      ["of `claude -p`", { entrypoint: "sdk-cli" }, false],
+      ["of a program in TypeScript", { entrypoint: "sdk-ts" }, false],
+      ["of an action", { entrypoint: "claude-code-github-action" }, false],
+      ["not typed", { textNotTyped: true }, false],
+    ])("%s", (_, more, isPersons) => {
+      const { user, queue, says } = claudeLines();
+      const records = [
+        user("always use pnpm", more),
+        { ...says("ok"), ...more },
+        user("<command-name>/loop</command-name><command-args>check the build</command-args>", more),
+      ];
+      const given = readAll(claudeCode, records).flatMap((one) => (one.kind === "prompt" ? [one.given] : []));
+      expect(given).toEqual(isPersons ? [undefined, undefined] : ["program", "program"]);
+      const isHeadless = "entrypoint" in more && !isPersons && !("promptSource" in more);
+      const queued = [...records, queue("enqueue", "and now lint"), queue("remove")];
+      expect(readAll(claudeCode, queued).at(-1)?.given).toBe(isHeadless ? "program" : undefined);
+    });
   });
 
   describe("knows who speaks", () => {

@@ -56,7 +56,7 @@ describe("a stream of hook payloads", () => {
     expect(read([after, batch])).toEqual(["call Bash ok 0"]);
   });
 
-  test("learns from a batch of calls that were refused or never began", () => {
+  test("learns from a batch of calls that never began, and takes nobody's word for a refusal", () => {
     const calls = [
       {
         tool_name: "Edit",
@@ -71,7 +71,7 @@ describe("a stream of hook payloads", () => {
     ];
     expect(
       read([payload("PreToolUse", bash("t2", "rm x")), payload("PostToolBatch", { tool_calls: calls })]),
-    ).toEqual(["call Bash rejected", "call Edit failed", 'prompt "no"']);
+    ).toEqual(["call Bash cancelled", "call Edit failed"]);
   });
 
   test("does not guess what Codex does not say", () => {

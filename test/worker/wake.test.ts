@@ -27,4 +27,7 @@ describe("a worker", () => {
 
   test("is started where the one before had to end by now, whoever has its process id", async () =>
     expect(await isWoken(999)).toBe(true));
+
+  test("is started where the one before signed with a clock that was ahead", async () =>
+    expect(await isWoken(365 * 86_400_000)).toBe(true));
 });

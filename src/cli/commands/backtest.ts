@@ -202,7 +202,8 @@ function repeatPaths(paths: readonly string[] | null): string {
 }
 
 function describeFigures(all: BacktestFigures): Lines {
-  const known = all.correctionsRepeated > 0 ? `; ${all.correctionsKnown} would have been known` : "";
+  const known =
+    all.correctionsRepeated > 0 ? `; ${all.correctionsKnown} would have been offered to you to keep` : "";
   return [
     `${all.repeats} of ${several(all.failures, "failure")} had been met and solved in an earlier session.`,
     all.answered === 0

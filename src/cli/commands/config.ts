@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import {
+  describeIgnored,
   parseKey,
   projectConfig,
   readSettingsFile,
@@ -13,10 +14,10 @@ import { arg, defineCommand, wrongUsage } from "../command.ts";
 import { changeKnack } from "../knack.ts";
 
 export const config = defineCommand({
-  about: "Show and change settings: yours, and a project's, which override them.",
+  about: "Show and change settings: yours; a project's can only switch learn and show off.",
   args: {
     words: arg.words("get [key], set <key> <value>, or path"),
-    project: arg.flag("the settings of the project in this folder"),
+    project: arg.flag("the settings of the project in this folder: learn, show"),
     ...arg.json,
     ...arg.dryRun,
   },
@@ -46,6 +47,7 @@ export const config = defineCommand({
         const all = project === null ? resolveSettings(home, root, root) : readSettingsFile(home, project);
         const one = key === undefined ? null : parseKey(key);
         const shown = one === null ? settingKeys : [one];
+        call.screen.warn([describeIgnored(root)]);
         return call.answer(
           Object.fromEntries(shown.map((name) => [name, all[name] ?? null])),
           one !== null

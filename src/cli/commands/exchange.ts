@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { errorMessage, KnackError } from "../../base/index.ts";
+import { errorMessage, KnackError, showControls } from "../../base/index.ts";
 import { domains } from "../../lessons/index.ts";
 import { importKind } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
@@ -70,7 +70,9 @@ export const exportCommand = defineCommand({
             ? new Map([[out ?? "", await knack.bundle({ instincts: lessons, skills }, out ?? "")]])
             : placeFiles(await knack.eccFiles(lessons), out);
         if (out === undefined && !args.json) {
-          for (const content of files.values()) process.stdout.write(content);
+          // A file gets the bytes, a terminal what it can show.
+          for (const content of files.values())
+            process.stdout.write(process.stdout.isTTY ? showControls(String(content)) : content);
           screen.warn([describeWithheld(withheld)]);
           return 0;
         }

@@ -168,7 +168,7 @@ function editText({ steps }: Suggestion["plan"], before: string | undefined, env
   const folder = mkdtempSync(join(tmpdir(), "knack-edit-"));
   const path = join(folder, step?.files ? skillFile : "rule.md");
   try {
-    writeFileSync(path, text.endsWith("\n") ? text : `${text}\n`);
+    writeFileSync(path, text.endsWith("\n") ? text : `${text}\n`, { mode: 0o600 });
     const failure = runEditor(path, env);
     const edited = readFileSync(path, "utf8");
     const because = failure ?? (edited.trim() === "" ? "The text is empty, so nothing was changed." : null);

@@ -3,6 +3,7 @@ import {
   type Contradiction,
   classifyDomain,
   domains,
+  explainDoubt,
   explainHeldBack,
   isSharedLesson,
   type SharedLesson,
@@ -174,6 +175,7 @@ async function show(call: OpenLessonsCall, word: string): Promise<number> {
   const band = (await knack.bands(lesson))(lesson);
   const every = await knack.lessons();
   const heldBack = explainHeldBack(lesson, every);
+  const doubt = explainDoubt(lesson);
   const { sessions, firstAt, lastAt } = lesson.state;
   return call.answer({ lesson: fullJson(lesson, band), heldBack, ...evidenceJson(evidence) }, [
     `${screen.bold(lesson.name)}  ${screen.dim(`${lesson.id}, ${lesson.artifact}`)}`,
@@ -181,6 +183,7 @@ async function show(call: OpenLessonsCall, word: string): Promise<number> {
     `  when: ${oneLine(lesson.trigger, 200)}`,
     `  then: ${oneLine(lesson.action, 200)}`,
     `  ${describeStanding(lesson)}, ${several(sessions, "session")}, ${formatSpan(firstAt, lastAt)}`,
+    doubt !== null && `  not told to agents before you keep it: ${oneLine(doubt, 200)}`,
     heldBack !== null && `  neither offered nor told to agents: ${oneLine(heldBack, 200)}`,
     kept.map(({ name, path, state }) => `  kept as ${name} (${state}): ${path}`),
     describeEvidence(evidence, every),

@@ -47,14 +47,14 @@ export const mcp = defineCommand({
       screen.warn(["Agents start this server; knack mcp --help says how. Press Ctrl-D to end it."]);
     // The server's library is large, so only this command loads it.
     const { serve } = await import("../../mcp/index.ts");
-    await serve({
+    const isDone = await serve({
       version,
       env,
       cwd: process.cwd(),
       off: isDisabled(env) ? disabled : null,
       open: () => openKnack({ env, template, redactor: createThreadRedactor(redactionThread) }),
     });
-    return 0;
+    return isDone ? 0 : 1;
   },
 });
 

@@ -1,4 +1,5 @@
 import { errorMessage } from "../../base/index.ts";
+import { explainDoubt } from "../../lessons/index.ts";
 import type { Knack } from "../../open.ts";
 import type { FoundItem } from "../../search/index.ts";
 import { several } from "../../text/index.ts";
@@ -136,6 +137,7 @@ function matchJson(match: LessonMatch) {
     evidence: from.map(({ session, finding, at }) => ({ session, ref: finding.refs[0], at })),
     ...{ id: lesson.id, action, failed: excerpt.failed, worked: excerpt.worked, distance },
     sessions: lesson.state.sessions,
+    doubt: best.finding.doubt ?? null,
   };
 }
 
@@ -202,11 +204,15 @@ function describeMatch(
   const { best, lesson, score, from } = match;
   const ok = uses.reduce((sum, use) => sum + use.ok, 0);
   const failed = uses.reduce((sum, use) => sum + use.failed, 0);
+  const doubt = explainDoubt(best.finding);
   return [
     `${screen.bold(oneLine(best.finding.action, 200))}  ${screen.dim(`${Math.round(score * 100)} % sure, ${lesson.name}`)}`,
     `  ${oneLine(best.finding.lesson, 400)}`,
     describeExcerpt(best.finding, "    ", 200),
     `  Why: ${describeReason(match)}`,
+    doubt !== null &&
+      lesson.state.acceptedAt === undefined &&
+      `  Agents are not told before you keep it (${screen.knack} lessons keep ${lesson.id}): ${oneLine(doubt, 200)}`,
     ok + failed > 0 &&
       `  Since then its advice was followed ${several(ok + failed, "time")}: ${ok} worked, ${failed} failed`,
     from

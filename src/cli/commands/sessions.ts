@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { KnackError } from "../../base/index.ts";
+import { escapeControls, KnackError } from "../../base/index.ts";
 import type { Knack } from "../../open.ts";
 import { type Counts, type Diagnostic, type ProjectFold, resolveProjectIds } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
@@ -107,7 +107,7 @@ async function printEvents(knack: Knack, wanted: readonly SessionView[]): Promis
         ...{ session: session.id, ref, key, at: iso(at), turn, kind, tool: clean(tool) },
         ...{ command: clean(command), outcome, exitCode, text: redact(text), files: files.map(redact) },
       };
-      await writeOut(`${JSON.stringify(json)}\n`);
+      await writeOut(`${escapeControls(JSON.stringify(json))}\n`);
     }
 }
 

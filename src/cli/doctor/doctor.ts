@@ -1,14 +1,21 @@
 import { accessSync, constants, existsSync, renameSync, rmSync, statSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agents } from "../../agents/index.ts";
 import type { ReviewState } from "../../authoring/index.ts";
-import { errorMessage, KnackError } from "../../base/index.ts";
+import { errorMessage, KnackError, listFilesBelow } from "../../base/index.ts";
 import { type JudgeState, readUnaskedJudge } from "../../learning/index.ts";
 import type { PublishedItem } from "../../library/index.ts";
 import { type Knack, openKnack } from "../../open.ts";
-import { findBrokenSettings, type Home, isDisabled, resolveHome, userHome } from "../../settings/index.ts";
+import {
+  describeIgnored,
+  findBrokenSettings,
+  type Home,
+  isDisabled,
+  resolveHome,
+  userHome,
+} from "../../settings/index.ts";
+import { type ChainFault, describeBefore, type LedgerInspection } from "../../store/index.ts";
 import { several } from "../../text/index.ts";
 import { findCheckout } from "../../transcripts/index.ts";
 import { createThreadRedactor } from "../../trust/index.ts";
@@ -35,10 +42,12 @@ import {
 
 export const doctor = defineCommand({
   about:
-    "Check that everything works on this machine, and how to fix what does not. Exit 1 when a check fails.",
+    "Check that everything works on this machine, and how to fix what does not. Exit 1 when a check fails, 3 when Knack's own data are damaged.",
   args: {
     fix: arg.flag("fix what is safe to fix, and say what was done"),
-    rebuild: arg.flag("recompute everything that follows from the ledger and the events"),
+    rebuild: arg.flag(
+      "recompute everything that follows from the ledger and the events, and accept the ledger as it is",
+    ),
     "dry-run": arg.flag("with --fix or --rebuild: only say what would change"),
     ...arg.json,
   },
@@ -50,13 +59,14 @@ export const doctor = defineCommand({
     if (fixed.done.length > 0) found = await examine(call, false);
     const { checks, error } = found;
     const ok = checks.every((check) => check.ok);
+    const isDamaged = checks.some((check) => !check.ok && ["database", "history"].includes(check.name));
     call.answer({ ok, checks, fixed: fixed.done, ...(dryRun ? { would: fixed.planned } : {}) }, [
       fixed.planned.map((what) => `would ${what}`),
       fixed.done.map((what) => `fixed: ${what}`),
       describeChecks(checks, screen),
     ]);
     screen.warn([...fixed.failed, error?.message].map((text) => text && `knack: ${text}`));
-    return error?.exitCode ?? (ok ? 0 : 1);
+    return error?.exitCode ?? (isDamaged ? 3 : ok ? 0 : 1);
   },
 });
 
@@ -131,7 +141,7 @@ async function open(
   env: CliEnv,
   copy = false,
 ): Promise<{ knack: Knack | null; error: KnackError | null }> {
-  if (!existsSync(home.database)) return { knack: null, error: null };
+  if (!existsSync(home.database)) return { knack: null, error: describeMissing(home) };
   try {
     return { knack: await openKnack({ env, copy }), error: null };
   } catch (error) {
@@ -139,6 +149,14 @@ async function open(
     if (error.code === "STORE_UNAVAILABLE" && !copy) return open(home, env, true);
     return { knack: null, error };
   }
+}
+
+/** A database that is gone, as an error; null where there never was one. */
+function describeMissing({ database }: Home): KnackError | null {
+  const before = describeBefore(database);
+  if (before === null) return null;
+  const hint = "put it back from a backup; or go on: the next command begins a new one";
+  return new KnackError("STORE_DAMAGED", `Knack's database ${database} is missing; ${before}.`, { hint });
 }
 
 function describeNoStore(error: KnackError | null): CheckResult {
@@ -161,25 +179,93 @@ function checkHome(folder: string): CheckResult {
 
 function checkSettings(home: Home, roots: readonly (string | null)[]): CheckResult {
   const broken = findBrokenSettings(home, roots);
-  if (broken.length === 0) return right("readable");
+  const ignored = [...new Set(roots)].flatMap((root) => (root === null ? [] : (describeIgnored(root) ?? [])));
+  if (broken.length === 0) return right(["readable", ...ignored].join("; "));
   return wrong(broken.join(" "), "fix the file, or delete it; until then Knack does not learn there");
 }
 
 async function checkStore(knack: Knack, rebuilding: boolean, screen: Screen): Promise<CheckResults> {
   const rebuilt = rebuilding ? await knack.rebuild() : [];
-  const { damage, drift, entries } = await knack.check();
+  const { damage, drift, entries, chain } = await knack.check();
+  // Whoever has it recomputed has been told before what is missing, and is told again now.
+  if (rebuilding && chain.faults.length > 0) await knack.acceptLedger(chain.faults);
   const [first] = drift;
-  const recomputed = rebuilt.length > 0 ? `; ${several(rebuilt.length, "row")} recomputed` : "";
-  const again = "move knack.db away and run knack sessions: transcripts are read again";
+  const rests = rebuilding ? `; ${several(rebuilt.length, "row")} recomputed, ${describeBasis(chain)}` : "";
   return {
-    database: damage.length === 0 ? right("sound") : wrong(damage.join("; "), again),
+    database: damage.length === 0 ? right("sound") : wrong(damage.join("; "), restoreAdvice(screen)),
     ledger: first
       ? wrong(
           `${several(drift.length, "row")} wrong, first ${first.what}: ${first.is}, should be ${first.shouldBe}`,
           `${screen.knack} doctor --rebuild`,
         )
-      : right(`${several(entries, "entry", "entries")}, all rows follow from it${recomputed}`),
+      : right(`${several(entries, "entry", "entries")}, all rows follow from it${rests}`),
+    history: checkHistory(chain, rebuilding, screen),
   };
+}
+
+function restoreAdvice({ knack }: Screen): string {
+  return `put knack.db back from a backup; or move it and knack.db-* away and run ${knack} learn: sessions are read again, what you accepted or rejected is not in them`;
+}
+
+// --- Whether the ledger is as it was written ---
+
+function checkHistory(chain: LedgerInspection, isAccepted: boolean, screen: Screen): CheckResult {
+  const { faults, accepted, masked, before } = chain;
+  if (faults.length > 0 && !isAccepted)
+    return wrong(
+      describeFaults(faults),
+      `put knack.db back from a backup; or go on with what is there: ${screen.knack} doctor --rebuild`,
+    );
+  const notes = [
+    masked > 0 && `${several(masked, "entry", "entries")} masked since`,
+    accepted + faults.length > 0 && `${several(accepted + faults.length, "fault")} that you accepted`,
+    before &&
+      `begun anew: an earlier ledger of ${before.entries}, until ${formatDay(before.at)}, was taken away`,
+  ];
+  return right(["every entry is as it was written", ...notes.filter((note) => note)].join("; "));
+}
+
+/** The entries that a rebuilt state follows from. */
+function describeBasis({ entries, from, to, faults, accepted }: LedgerInspection): string {
+  if (from === null || to === null) return "from an empty ledger";
+  const basis = `from ${several(entries, "entry", "entries")} of ${formatDay(from)} to ${formatDay(to)}`;
+  if (faults.length > 0) return `${basis}, which are not all that were written: ${describeFaults(faults)}`;
+  return accepted > 0 ? `${basis}, with ${several(accepted, "fault")} that you accepted` : basis;
+}
+
+const faultWords: Readonly<Record<ChainFault["kind"], string>> = {
+  changed: "changed",
+  removed: "removed or replaced",
+  moved: "in another place than it was written",
+  lost: "missing at the end",
+};
+
+/** The faults of a kind, with the first of them by name. */
+function describeFaults(faults: readonly ChainFault[]): string {
+  return Object.entries(faultWords)
+    .flatMap(([kind, words]) => {
+      const some = faults.filter((fault) => fault.kind === kind);
+      const [first] = some;
+      if (first === undefined) return [];
+      const count = some.reduce((sum, { entries }) => sum + entries, 0);
+      return `${several(count, "entry", "entries")} ${words}, ${some.length > 1 ? "first " : ""}${describePlace(first)}`;
+    })
+    .join("; ");
+}
+
+function describePlace({ kind, which, after, before }: ChainFault): string {
+  const start = after === null ? "the beginning" : formatTime(after);
+  if (kind === "removed") return `between ${start} and ${formatTime(before ?? 0)} (${which})`;
+  if (kind === "lost") return `between ${start} and ${formatTime(before ?? 0)}`;
+  return `${which}, written ${start}`;
+}
+
+function formatTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+function formatDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
 }
 
 async function checkAgents(env: CliEnv): Promise<CheckResults> {
@@ -187,10 +273,13 @@ async function checkAgents(env: CliEnv): Promise<CheckResults> {
   const unused: string[] = [];
   for (const agent of agents) {
     const folders = agent.sessionFolders({ home: userHome(env), env }).filter((folder) => existsSync(folder));
+    const refuse = (_: string, error: unknown) => {
+      throw error;
+    };
     try {
       let files = 0;
       for (const folder of folders) {
-        const names = statSync(folder).isFile() ? [""] : await readdir(folder, { recursive: true });
+        const names = statSync(folder).isFile() ? [""] : listFilesBelow(folder, refuse);
         files += names.filter((name) => agent.isSession(join(folder, name))).length;
       }
       if (folders.length === 0) unused.push(agent.name);

@@ -1,7 +1,7 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join, sep } from "node:path";
 import { agents } from "../../agents/index.ts";
-import { asObject, asString } from "../../base/index.ts";
+import { asObject, asString, readPlainFile, readPlainText } from "../../base/index.ts";
 import type { Capture } from "../../learning/index.ts";
 import type { EntryOf } from "../../records/index.ts";
 import { type Home, userHome } from "../../settings/index.ts";
@@ -107,24 +107,10 @@ function listSinceInstall({ installation: { reach, at }, env }: DoctorContext): 
 
 /** When and where a session began, from the first lines of its transcript; 0 for one that cannot be read. */
 function readBeginning(path: string): { beganAt: number; cwd: string } {
-  const text = readHead(path);
+  const text = readPlainText(path, { maxBytes: 64 << 10, cut: true }) ?? "";
   const at = /"timestamp":"([^"]+)"/.exec(text)?.[1];
   const cwd = /"cwd":("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
   return { beganAt: at ? Date.parse(at) : 0, cwd: cwd ? JSON.parse(cwd) : "" };
-}
-
-function readHead(path: string): string {
-  try {
-    const file = openSync(path, "r");
-    try {
-      const bytes = Buffer.alloc(64 << 10);
-      return bytes.toString("utf8", 0, readSync(file, bytes, 0, bytes.length, 0));
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return ""; // It is gone.
-  }
 }
 
 function checkCaptured(
@@ -152,11 +138,12 @@ function hasMessages({ path, readTo }: Capture): boolean {
   return /"type":"(?:user|assistant)"/.test(readText(path)?.toString("utf8", readTo) ?? "");
 }
 
+/** A transcript, or its first gigabyte; null where it is gone. */
 function readText(path: string): Buffer | null {
   try {
-    return readFileSync(path);
+    return readPlainFile(path, { maxBytes: 1 << 30, cut: true });
   } catch {
-    return null; // It is gone.
+    return null;
   }
 }
 

@@ -1,9 +1,17 @@
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { claudeHome, serversFile } from "../../agents/index.ts";
-import { asArray, asObject, asString, errorMessage, isObject, type JsonObject } from "../../base/index.ts";
+import {
+  asArray,
+  asObject,
+  asString,
+  errorMessage,
+  isObject,
+  type JsonObject,
+  readPlainFile,
+} from "../../base/index.ts";
 import type { Knack } from "../../open.ts";
 import { type Home, isSilent, userHome } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
@@ -117,7 +125,11 @@ function readSettings(path: string, root: string | null): SettingsFile | null {
   let settings: unknown = {};
   let problem: string | null = null;
   try {
-    settings = JSON.parse(readFileSync(path, "utf8").replace(/^\ufeff/, "") || "{}");
+    settings = JSON.parse(
+      readPlainFile(path, { within: root ?? undefined })
+        .toString("utf8")
+        .replace(/^\ufeff/, "") || "{}",
+    );
     if (!isObject(settings)) problem = "it is not a JSON object";
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
@@ -154,7 +166,7 @@ function isSamePath(one: string, another: string): boolean {
 /** The value in a JSON file; undefined where there is none, or it is broken. */
 export function readJson(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    return JSON.parse(readPlainFile(path).toString("utf8"));
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import type { Judging } from "../../learning/index.ts";
-import { applyDecay, readShownConfidence } from "../../lessons/index.ts";
+import { applyDecay, explainDoubt, readShownConfidence } from "../../lessons/index.ts";
 import { type PublishResult, renderRule, type Suggestion } from "../../library/index.ts";
 import type { NoReply } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
@@ -22,12 +22,14 @@ export function describeSuggestion(
   const kind = lesson.artifact === "skill" ? "skill" : "rule";
   const where = lesson.scope === "user" ? "for all your work" : `for ${oneLine(project.name, 40)}`;
   const { sessions, firstAt, lastAt } = lesson.state;
+  const doubt = explainDoubt(lesson);
   // Findings of one session about the same thing are one to a reader.
   const distinct = [...new Map([...findings].reverse().map((one) => [one.run, one])).values()].reverse();
   return [
     `${screen.bold(lesson.name)}  ${screen.dim(`${kind} ${where}`)}`,
     `  ${oneLine(renderRule(lesson), 400)}`,
     `  Why: seen in ${several(sessions, "session")}, ${formatSpan(firstAt, lastAt)}`,
+    doubt !== null && `  Look twice: ${oneLine(doubt, 200)}`,
     distinct
       .slice(0, shownSessions)
       .map(({ finding, run, at }) => [

@@ -1,7 +1,8 @@
 import { createInterface } from "node:readline";
+import { escapeControls } from "../../base/index.ts";
 import type { IngestProgress } from "../../transcripts/index.ts";
 import { redact } from "../../trust/index.ts";
-import { alignColumns, flatLines, iso, type Lines, visible } from "./text.ts";
+import { alignColumns, flatLines, iso, type Lines, paint, visible } from "./text.ts";
 
 export type CliEnv = Readonly<Record<string, string | undefined>>;
 
@@ -27,8 +28,7 @@ export interface Screen {
 export function createScreen(env: CliEnv): Screen {
   const { stdout, stderr } = process;
   const colour = stdout.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
-  const style = (on: number, off: number) => (text: string) =>
-    colour ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  const style = (on: number, off: number) => (text: string) => (colour ? paint(text, on, off) : text);
   const dim = style(2, 22);
   const write = (stream: NodeJS.WriteStream, lines: Lines) => {
     const flat = flatLines(lines);
@@ -47,7 +47,7 @@ export function createScreen(env: CliEnv): Screen {
     },
     print: (lines) => write(stdout, lines),
     warn: (lines) => write(stderr, lines),
-    json: (value) => stdout.write(`${JSON.stringify(value, toWire, 2)}\n`),
+    json: (value) => stdout.write(`${escapeControls(JSON.stringify(value, toWire, 2))}\n`),
   };
 }
 
@@ -115,7 +115,7 @@ export function ask(question: string): Promise<string | null> {
   return new Promise((resolve) => {
     reader.on("SIGINT", () => reader.close());
     reader.on("close", () => resolve(null));
-    reader.question(question, (answer) => {
+    reader.question(visible(question), (answer) => {
       resolve(answer.trim().toLowerCase());
       reader.close();
     });

@@ -1,5 +1,6 @@
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
+import { showControls } from "../../base/index.ts";
 import { hiddenCharacters, stripHidden, unwritable } from "../../text/index.ts";
 import { redact } from "../../trust/index.ts";
 
@@ -66,17 +67,30 @@ export function alignColumns(rows: readonly (readonly string[])[], { numbersRigh
 
 /** A label and its text, which continues below itself where the terminal is too narrow. */
 export function wrapColumn(label: string, text: string, columns: number | null): string {
-  const indent = measure(label.replace(/\u001b\[\d+m/g, ""));
+  const indent = measure(label.replace(ownColours, ""));
   if (columns === null || columns - indent < 30) return `${label}${text}`.trimEnd();
   const lines = wrapAnsi(text, columns - indent, { trim: true }).split("\n");
   return `${label}${lines.join(`\n${" ".repeat(indent)}`)}`.trimEnd();
 }
 
-/** Whatever is printed, without characters that are hidden or turn the direction; escape sequences of colours stay. */
+/** Number in the screen's own colours. Texts cannot know it, so that no escape of theirs passes for one of these. */
+const ownColour = Math.floor(1e9 * Math.random()) + 1_000;
+const ownColours = new RegExp(`\\u001b\\[(\\d+);${ownColour}m`, "g");
+
+/** A style of the terminal for a text; `visible` lets it through. */
+export function paint(text: string, on: number, off: number): string {
+  return `\u001b[${on};${ownColour}m${text}\u001b[${off};${ownColour}m`;
+}
+
+/** Whatever is printed: controls of the terminal are shown, other hidden characters left out, own colours sent. */
 export function visible(text: string): string {
-  return text
-    .replace(hiddenCharacters, (found) => (found === "\u001b" ? found : ""))
-    .replace(unwritable, " ");
+  const [first = "", ...rest] = text.split(ownColours);
+  // After a text comes the number of the colour that follows it.
+  return rest.reduce((all, part, at) => all + (at % 2 === 0 ? `\u001b[${part}m` : show(part)), show(first));
+}
+
+function show(text: string): string {
+  return showControls(text).replace(hiddenCharacters, "").replace(unwritable, " ");
 }
 
 export function iso(at: number | null): string | null {

@@ -24,6 +24,7 @@ import {
   type Remedy,
 } from "../../records/index.ts";
 import { baseName, extractTerms, slugify, wordSet } from "../../text/index.ts";
+import { quoteError } from "../../trust/index.ts";
 
 /** Failures that were overcome by doing something else than before, and what that was. */
 export function findCures(recoveries: readonly Recovery[]): Finding[] {
@@ -346,29 +347,33 @@ function isMachineWide({ error, run, remedy, workedRun }: Recovery): boolean {
 function describeProblem(recovery: Recovery): string {
   const { error, failed, run, worked, workedRun } = recovery;
   const call = `\`${writeCall(failed, asWritten(recovery) ? null : inPlace(recovery, run), worked, workedRun)}\``;
-  const line = short(error.line, recovery.isForeign ? 100 : 160).replace(/[.:?!]$/, "");
+  // Agents are told this text, and the error is a program's words: only its shape is quoted.
+  const line = short(quoteError(error.line), recovery.isForeign ? 100 : 160).replace(/[.:?!]$/, "");
+  const said = line === "" ? "" : `: ${line}`;
+  const inBrackets = (most: number) => (line === "" ? "" : ` (${short(line, most)})`);
   if (recovery.isStoppedByHook) {
     const steps = recovery.hookSteps.map((step) => `\`${step}\``);
     const runs = steps.length === 0 ? "" : ` that runs ${steps.join(", ")}`;
-    return `${call} is stopped by a ${/ push\b/.test(recovery.subject) ? "pre-push" : "pre-commit"} hook${runs}: ${line}.`;
+    return `${call} is stopped by a ${/ push\b/.test(recovery.subject) ? "pre-push" : "pre-commit"} hook${runs}${said}.`;
   }
   if (isNowhere(recovery))
     return `There is no \`${error.about}\` here: it was looked for ${recovery.again.length + 1} times in vain.`;
-  if (recovery.isForeign) return `${call} fails for reasons outside the change: ${line}.`;
+  if (recovery.isForeign) return `${call} fails for reasons outside the change${said}.`;
   if (error.about !== null && error.cause === "missing-program")
-    return `\`${error.about}\` is not installed here or not on the path (${line})${run?.name === error.about ? "" : `, so ${call} fails`}.`;
+    return `\`${error.about}\` is not installed here or not on the path${inBrackets(160)}${run?.name === error.about ? "" : `, so ${call} fails`}.`;
   if (error.about !== null && error.cause === "missing-module")
-    return `${call} does not find the module \`${error.about}\`: ${line}.`;
+    return `${call} does not find the module \`${error.about}\`${said}.`;
   if (error.about !== null && error.cause === "unknown-name")
-    return `There is no ${/agent|skill/i.exec(line)?.[0].toLowerCase() ?? "tool"} named \`${error.about}\` here (${short(line, 60)}).`;
+    return `There is no ${/agent|skill/i.exec(error.line)?.[0].toLowerCase() ?? "tool"} named \`${error.about}\` here${inBrackets(60)}.`;
   if (error.cause === "lint" && isLayoutRule(error.about)) return `${call} fails on layout (${error.about}).`;
   const why = findQuirk(error.about)?.why;
-  if (why !== undefined) return `${why} ("${short(line, 80)}")`.replace(/\.( \(.*)$/, "$1.");
+  if (why !== undefined)
+    return line === "" ? why : `${why} ("${short(line, 80)}")`.replace(/\.( \(.*)$/, "$1.");
   if (error.cause === "tool-misuse")
-    return `Edits of ${baseName(failed.files[0] ?? "files")} failed ${recovery.again.length + 1} times: ${line}.`;
+    return `Edits of ${baseName(failed.files[0] ?? "files")} failed ${recovery.again.length + 1} times${said}.`;
   if (error.cause === "denied")
-    return `${call} is ${/hook/i.test(line) ? "refused by a hook" : "denied by permission settings"}: ${line}.`;
-  return `${call} fails: ${line}.`;
+    return `${call} is ${/hook/i.test(error.line) ? "refused by a hook" : "denied by permission settings"}${said}.`;
+  return `${call} fails${said}.`;
 }
 
 /** The words are zsh's own; other shells hand such a pattern on. */

@@ -1,5 +1,6 @@
-import type { Event, FindingKind } from "../../records/index.ts";
+import { type Event, type FindingKind, isPersons } from "../../records/index.ts";
 import { oneLine } from "../../text/index.ts";
+import { ownWords } from "../../trust/index.ts";
 import type { Clue } from "./find-leads.ts";
 import { says } from "./phrases.ts";
 import { findSavedName } from "./requests.ts";
@@ -8,11 +9,13 @@ import { isQuestion, splitSentences } from "./turns.ts";
 /** A person's turns that may teach something: all but agreement, bare requests and what a program wrote. */
 export function findSpokenTurns(events: readonly Event[]): Clue[] {
   const started = events.findIndex(isAgents);
+  const spoke = events.findIndex(isPersons);
   return events.flatMap((event, at) => {
-    if (isAnswered(event)) return [readAnswer(events, at)];
-    if (event.kind !== "prompt" || event.sidechain) return [];
-    const words = withoutMaterial(event.text);
-    const isTeaching = words !== "" && !isOperation(words) && !writtenByProgram.test(words);
+    // Where no person speaks, a program answers in their place.
+    if (isAnswered(event)) return spoke >= 0 && spoke < at ? [readAnswer(events, at)] : [];
+    if (!isPersons(event)) return [];
+    const words = withoutLinks(ownWords(event.text));
+    const isTeaching = words !== "" && !isOperation(words);
     return isTeaching ? [readTurn(events, at, words, started < 0 || started > at)] : [];
   });
 }
@@ -94,16 +97,9 @@ function isAgents({ kind }: Event): boolean {
   return kind === "reply" || kind === "call";
 }
 
-/** A person's text without pasted code and links. */
-function withoutMaterial(text: string): string {
-  const bare = text.slice(0, promptChars).replace(/```[^`]*(?:```|$)/g, " ");
-  return bare.replace(/https?:\/\/\S+/g, " ").trim();
+function withoutLinks(text: string): string {
+  return text.replace(/https?:\/\/\S+/g, " ").trim();
 }
-
-const promptChars = 6_000;
-
-const writtenByProgram =
-  /^(?:<|caveat: |this session is being continued|implement the following plan|\[request|# )/i;
 
 /** Characters up to which a request can be nothing but routine. */
 const routineChars = 60;

@@ -1,5 +1,6 @@
-import type { Event } from "../../records/index.ts";
+import { type Event, isPersons } from "../../records/index.ts";
 import { extractTerms, measureSimilarity } from "../../text/index.ts";
+import { ownWords } from "../../trust/index.ts";
 
 /** A person's prompt, with what the agent did before and after it. */
 export interface Turn {
@@ -26,9 +27,11 @@ const resentShare = 0.8;
 /** The turns of a session in their order. */
 export function readTurns(events: readonly Event[]): Turn[] {
   const starts = events.flatMap(({ kind }, at) => (kind === "prompt" ? [at] : []));
-  const prompts = starts.map((at) => events[at]?.text ?? "");
-  const isTemplate = findTemplates(prompts);
-  const words = prompts.map((text) => (isTemplate(text) ? "" : extractOwnWords(text)));
+  const prompts = starts.flatMap((at) => events[at] ?? []);
+  const isTemplate = findTemplates(prompts.map(({ text }) => text));
+  const words = prompts.map((prompt) =>
+    !isPersons(prompt) || isTemplate(prompt.text) ? "" : ownWords(prompt.text),
+  );
   const parts = starts.map((at, n) => events.slice(at + 1, starts[n + 1] ?? events.length));
   return starts.flatMap((at, n) => {
     const prompt = events[at];
@@ -64,51 +67,7 @@ function findTemplates(prompts: readonly string[]): (text: string) => boolean {
 
 // --- A person's own words ---
 
-/** Characters of a prompt that are read. */
-const promptChars = 2_000;
-/** A longer text holds material: only its first lines and its last are the person's. */
-const longChars = 900;
-const edgeLines = 4;
 const maxSentences = 24;
-
-/**
- * A person's own words: without pasted code, logs and reviews, quotations, templates of a program and the
- * marks that a terminal leaves.
- */
-function extractOwnWords(text: string): string {
-  const isLong = text.length > 2 * promptChars;
-  const head = isLong ? `${text.slice(0, promptChars)}\n${text.slice(-promptChars)}` : text;
-  if (writtenByProgram.test(head.slice(0, 200).trimStart())) return "";
-  const bare = head
-    .replace(/```[^`]{0,8000}(?:```|$)/g, "\n")
-    .replace(/<([a-z][\w-]{2,40})>[^<]{0,8000}<\/\1>/g, "\n")
-    .replace(/\[(?:Image|Pasted text)[^\]\n]{0,60}\]/gi, " ");
-  const lines = bare.split("\n").map((line) => line.replace(/^\s*[❯›]\s*/, "").trim());
-  // A text with several headings is a document: only what stands above it is the person's.
-  const headings = lines.flatMap((line, at) => (/^#{1,4} \S/.test(line) ? [at] : []));
-  const isPasted = (line: string) => pasted.some((shape) => shape.test(line.slice(0, 400)));
-  const above = lines.slice(0, headings.length < 2 ? undefined : headings[0]);
-  const kept = above.filter((line) => line !== "" && !isPasted(line));
-  const whole = kept.join("\n");
-  const edges = [...kept.slice(0, edgeLines), ...kept.slice(edgeLines).slice(-1)].join("\n");
-  return (whole.length <= longChars ? whole : edges).slice(0, promptChars).trim();
-}
-
-/** A plan to carry out, a summary to go on from, a notice. */
-const writtenByProgram =
-  /^(?:implement the following plan\b|this session is being continued\b|caveat: |\[request interrupted|<task-notification|<system-reminder|base directory for this skill|unknown (?:skill|command)|# |you are (?:a|an|the|now)\b[^.\n]{0,80}(?:agent|assistant|reviewer|engineer|expert))/i;
-
-/** Lines that no person types: stack frames, log lines, diffs, code, quotations, tables. */
-const pasted: readonly RegExp[] = [
-  /^(?:>|\+\+\+ |--- |@@ |diff --git|index [0-9a-f]{6,})/,
-  /^at \S+ ?\(|^at \S+:\d+:\d+|^File "[^"]+", line \d+|^Traceback /,
-  /^\[?\d{1,4}[-:/]\d{2}[-:/]\d{2}/,
-  /^(?:\w+\.)*\w*(?:Error|Exception|Warning)\b ?[:(]|^(?:error|warning|fatal|npm ERR!)\b ?[[:(!]/i,
-  /^[|│┌└├─⎿●•✓✗⏺]/,
-  /^[$%#] \S/,
-  /[{;]$|^[})\]]|^(?:import|export|const|let|var|return|function|def|class|if|for|while) .*[({=:]/,
-  /^(?:\/\/|\/\*|\*\/|<\/?[a-z][\w-]*[ >])/i,
-];
 
 /** The sentences of a text, in order. Two dots count as a stop: many people write so. */
 export function splitSentences(text: string): string[] {
@@ -121,7 +80,7 @@ const sentenceEnds =
 
 /** The sentences that a person wrote themselves. A diff that is pasted behind the words is not part of them. */
 export function readOwnSentences(text: string): string[] {
-  return splitSentences(extractOwnWords(text).replace(/\bdiff --git .*/s, "diff"));
+  return splitSentences(ownWords(text).replace(/\bdiff --git .*/s, "diff"));
 }
 
 /** A sentence without the small words that people begin with: "ok so please …". */

@@ -80,7 +80,14 @@ async function listDraftRoots(store: Store, published: readonly KeptArtifact[]):
   const resolveScope = await resolveScopes(store, drafts);
   return drafts.map((one) => ({
     ...{ path: one.path, kind: one.kind as ItemKind, form: one.kind === "skill" ? "package" : "file" },
-    ...{ scopeId: resolveScope(one), prefix: "", owner: "learned", draft: true, checkout: null },
+    ...{
+      scopeId: resolveScope(one),
+      prefix: "",
+      within: null,
+      checkout: null,
+      owner: "learned",
+      draft: true,
+    },
     // Whatever is in an agent's own folder wins over a draft.
     rank: Number.MAX_SAFE_INTEGER,
   }));

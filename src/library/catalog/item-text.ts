@@ -1,6 +1,6 @@
 import { parse as parseToml, TomlError } from "smol-toml";
 import type { Item, ItemKind, ItemProblem, ProblemCode, SkillProblem } from "../../records/index.ts";
-import { isDoubt, mayBeWritten, scan } from "../../trust/index.ts";
+import { mayBeWritten, needsPerson, scan } from "../../trust/index.ts";
 import { type FrontMatter, findSkillProblems, parseFrontMatter, trimBlankLines } from "../skill.ts";
 
 /** Characters of an item's name, and of a description that is taken from the body. */
@@ -101,7 +101,7 @@ function assemble(fields: FieldValues, body: string, remarks: readonly Remark[])
       origin: fields.get("metadata.origin")?.[0] ?? null,
       // Agents run a marked command when they load a skill themselves; in what Knack hands over it is only text.
       harmless: mayBeWritten(concerns.filter(({ code }) => code !== "run-on-load")),
-      doubted: concerns.some(isDoubt),
+      doubted: needsPerson(concerns),
     },
     remarks: [...remarks, ...onLoad],
   };

@@ -1,7 +1,13 @@
-import type { Dirent, Stats } from "node:fs";
-import { type FileHandle, lstat, open, readdir, realpath, stat } from "node:fs/promises";
+import { closeSync, type Dirent, type Stats } from "node:fs";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import { errorMessage } from "../../base/index.ts";
+import {
+  errorMessage,
+  isInsideFolder,
+  openPlainFile,
+  PlainFileError,
+  readPlainHandle,
+} from "../../base/index.ts";
 import {
   type Item,
   type ItemFile,
@@ -38,6 +44,8 @@ export interface ItemRoot {
   readonly rank: number;
   /** Prefix agents add to names: `plugin:`; usually empty. */
   readonly prefix: string;
+  /** The folder that links must not lead out of; null for what a person keeps in their own home. */
+  readonly within: string | null;
   /** The owner of its items; null if each file declares its own. */
   readonly owner: Owner | null;
   readonly draft: boolean;
@@ -62,11 +70,12 @@ export async function readRoots(
     searches.flatMap(({ files }) => files),
     (file) => readFile(file, before.get(file.path)),
   );
-  const refused = read.filter((one) => one !== null && "hint" in one);
+  const failed = read.filter((one) => one !== null && "problem" in one);
+  const unknown = failed.flatMap(({ problem, isKnown }) => (isKnown ? [] : problem.path));
   return {
     files: read.filter((one) => one !== null && "stamp" in one),
-    problems: [...searches.flatMap(({ problems }) => problems), ...refused],
-    unread: [...searches.flatMap(({ unread }) => unread), ...refused.map(({ path }) => path)],
+    problems: [...searches.flatMap(({ problems }) => problems), ...failed.map(({ problem }) => problem)],
+    unread: [...searches.flatMap(({ unread }) => unread), ...unknown],
   };
 }
 
@@ -79,27 +88,28 @@ interface RootFile {
 
 type FileRemark = Omit<ItemProblem, "path">;
 
+/** A file that was not read; `isKnown` where no agent should read it either, so that nothing of it holds any more. */
+type FailedRead = { readonly problem: ItemProblem; readonly isKnown: boolean };
+
 /** Reads one file: a problem if the read fails, null if it is gone. */
-async function readFile(
-  file: RootFile,
-  before: ItemFile | undefined,
-): Promise<ItemFile | ItemProblem | null> {
+async function readFile(file: RootFile, before: ItemFile | undefined): Promise<ItemFile | FailedRead | null> {
   const { root, path } = file;
   try {
     const place = { path, real: await realpath(path), rank: root.rank };
-    if (before?.stamp === makeStamp(await stat(path), file)) return { ...before, ...place };
-    const handle = await open(path);
+    const isInside = root.within === null || isInsideFolder(place.real, root.within);
+    if (isInside && before?.stamp === makeStamp(await stat(path), file)) return { ...before, ...place };
+    // One handle for both, so that the stamp belongs to the text.
+    const { handle, stats } = openPlainFile(path, { within: root.within ?? undefined });
     try {
-      // One handle for both, so that the stamp belongs to the text.
-      const stats = await handle.stat();
-      const { item, remarks } = buildItem(await readText(handle, stats), stats, file);
+      const { item, remarks } = buildItem(readText(handle, stats), stats, file);
       const problems = remarks.map((remark) => ({ path, ...remark }));
       return { ...place, stamp: makeStamp(stats, file), item, problems };
     } finally {
-      await handle.close();
+      closeSync(handle);
     }
   } catch (error) {
-    return isMissing(error) ? null : describeUnreadable(path, error);
+    if (isMissing(error)) return null;
+    return { problem: describeUnreadable(path, error), isKnown: error instanceof PlainFileError };
   }
 }
 
@@ -112,18 +122,17 @@ function makeStamp({ mtimeMs, ctimeMs, size, ino }: Stats, { root, name }: RootF
   ]);
 }
 
-async function readText(handle: FileHandle, { size }: Stats): Promise<string | FileRemark> {
+function readText(handle: number, stats: Stats): string | FileRemark {
+  const { size } = stats;
   if (size > mostBytes)
     return {
       severity: "error",
       message: `It has ${size} bytes; ${mostBytes} are read.`,
       hint: "Move long parts into files beside it.",
     };
-  // A file that grows meanwhile is not read beyond the size in its stamp.
-  const bytes = Buffer.alloc(size);
-  const { bytesRead } = await handle.read(bytes, 0, size, 0);
+  const bytes = readPlainHandle(handle, stats, { maxBytes: mostBytes });
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, bytesRead));
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     return { severity: "error", message: "It is not UTF-8.", hint: "Save it as UTF-8." };
   }
@@ -187,6 +196,12 @@ class RootSearch {
       const real = await realpath(folder);
       if (this.visited.has(real)) return [];
       this.visited.add(real);
+      const { within } = this.root;
+      if (within !== null && !isInsideFolder(real, within)) {
+        const hint = "Copy what it leads to into the repository, or remove the link.";
+        this.report(folder, `It is not read: a link leads out of ${within}.`, hint, "warning");
+        return [];
+      }
       const entries = await readdir(folder, { withFileTypes: true });
       entries.sort((a, b) => (a.name < b.name ? -1 : 1));
       if (entries.length > mostEntries) {

@@ -3,7 +3,7 @@ import { recordEntries } from "../../lessons/index.ts";
 import type { Item, Project, SkillsTrusted, Told } from "../../records/index.ts";
 import type { Store } from "../../store/index.ts";
 import { findCheckout } from "../../transcripts/index.ts";
-import { isDoubt } from "../../trust/index.ts";
+import { needsPerson } from "../../trust/index.ts";
 import { createLibrary } from "../files/packages.ts";
 import { packageLimits, scanForeign } from "../package.ts";
 import { dirname } from "../publish/changes.ts";
@@ -146,7 +146,7 @@ async function describeItem(item: Item, accepted: string | null): Promise<Reposi
 function findDoubt({ doubted }: Item, found: Awaited<ReturnType<typeof readItemFiles>>): string | null {
   if (found === null) return "it cannot be read, or is too large for a skill";
   if (found.package?.links.length) return `it has a link in it: ${found.package.links[0]}`;
-  const [first] = scanForeign(found.package?.files ?? []).filter(isDoubt);
+  const [first] = scanForeign(found.package?.files ?? []).filter((one) => needsPerson([one]));
   if (first) return `${first.where}: ${first.message}`;
   return doubted ? "the scan doubts its text" : null;
 }

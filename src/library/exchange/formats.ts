@@ -1,9 +1,9 @@
-import { readdir, readFile, stat } from "node:fs/promises";
-import { basename, extname, join, relative, sep } from "node:path";
+import { stat } from "node:fs/promises";
+import { basename, extname, join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import * as z from "zod/mini";
-import { errorMessage, KnackError } from "../../base/index.ts";
+import { errorMessage, KnackError, listFilesBelow, readPlainFile } from "../../base/index.ts";
 import { type ArtifactKind, findingKinds, noExcerpt, type Remedy } from "../../records/index.ts";
 import { asSentence, findSection, oneLine, slugify } from "../../text/index.ts";
 import { hashBytes } from "../files/disk.ts";
@@ -168,15 +168,13 @@ export async function readExchange(path: string): Promise<Incoming> {
   };
   const found = await stat(path).catch(unreadable);
   const from = basename(path);
-  if (found.isDirectory())
-    return { from, skills: [], ...(await readFolder(path, await listEccFiles(path).catch(unreadable))) };
-  // A pipe or a device may never end.
+  if (found.isDirectory()) return { from, skills: [], ...(await readFolder(path, listEccFiles(path))) };
   if (!found.isFile())
     throw new KnackError("NOTHING_READABLE", `"${path}" is neither a file nor a folder.`, {
       hint: "Write what it gives into a file, look at it, then import the file.",
     });
   if (found.size > mostBytes) throw describeTooLarge(path);
-  const bytes = await readFile(path).catch(unreadable);
+  const bytes = await readImport(path).catch(unreadable);
   const text = (await decodeFile(bytes, path)).replace(/^\ufeff/, "");
   if (/^\s*\{/.test(text)) {
     const { instincts, skills } = parseBundle(text, path);
@@ -193,11 +191,12 @@ export async function readExchange(path: string): Promise<Incoming> {
 }
 
 /** The files below a folder that may hold ECC's instincts. */
-async function listEccFiles(folder: string): Promise<string[]> {
-  return (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && eccEndings.includes(extname(entry.name).toLowerCase()))
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/"))
-    .sort();
+function listEccFiles(folder: string): string[] {
+  return listFilesBelow(folder).filter((name) => eccEndings.includes(extname(name).toLowerCase()));
+}
+
+async function readImport(path: string): Promise<Buffer> {
+  return readPlainFile(path, { maxBytes: mostBytes });
 }
 
 async function decodeFile(bytes: Buffer, path: string): Promise<string> {
@@ -230,10 +229,10 @@ async function readFolder(folder: string, names: readonly string[]) {
   const problems: string[] = [];
   for (const name of meant) {
     try {
-      const { size } = await stat(join(folder, name));
-      if (size > mostEccBytes) throw new Error("it is too large");
       const project = /(?:^|\/)projects\/([^/]+)\//.exec(name)?.[1];
-      const found = parseEcc(await readFile(join(folder, name), "utf8"));
+      const found = parseEcc(
+        readPlainFile(join(folder, name), { within: folder, maxBytes: mostEccBytes }).toString("utf8"),
+      );
       lessons.push(...found.lessons.map((one) => setProject(one, project)));
       problems.push(...found.problems.map((problem) => `${name}: ${problem}`));
     } catch (error) {

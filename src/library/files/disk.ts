@@ -6,7 +6,6 @@ import {
   mkdtemp,
   open,
   readdir,
-  readFile,
   realpath,
   rename,
   rm,
@@ -15,7 +14,7 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorMessage, isRunning, KnackError } from "../../base/index.ts";
+import { errorMessage, isInsideFolder, isRunning, KnackError, readPlainFile } from "../../base/index.ts";
 
 export function getErrorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
@@ -40,33 +39,31 @@ export async function exists(path: string): Promise<boolean> {
 
 /** Whether a path, or its nearest existing parent, really is inside a root. */
 async function isInside(path: string, root: string): Promise<boolean> {
-  return !leadsOut(relative(await resolveExisting(root), await resolveExisting(path)));
+  return isInsideFolder(path, root);
 }
 
 function leadsOut(way: string): boolean {
   return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
 }
 
-/** The path with links resolved as far as it exists. */
-async function resolveExisting(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (!isMissing(error) || dirname(path) === path) throw error;
-    return join(await resolveExisting(dirname(path)), basename(path));
-  }
-}
-
 export function hashBytes(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-async function readBytes(path: string): Promise<Buffer | null> {
-  return readFile(path).catch(ifMissing(null));
+/** Bytes of one file of a package, or of an instruction file, that are read. */
+const mostBytes = 20 << 20;
+
+/** A file's bytes, null if it is missing; `within` is where links must not lead out of. */
+async function readBytes(path: string, within?: string): Promise<Buffer | null> {
+  try {
+    return readPlainFile(path, { within, maxBytes: mostBytes });
+  } catch (error) {
+    return ifMissing(null)(error);
+  }
 }
 
 async function writeNew(path: string, bytes: Uint8Array | string, mode?: number): Promise<void> {
-  const handle = await open(path, "wx");
+  const handle = await open(path, "wx", mode ?? 0o666);
   try {
     await handle.writeFile(bytes);
     await handle.sync();
@@ -152,9 +149,9 @@ type TextRead =
   | { readonly found: "unreadable"; readonly message: string };
 
 /** A text file. Bytes that are not UTF-8 make it unreadable, since they could not be written back. Never throws. */
-async function readText(path: string): Promise<TextRead> {
+async function readText(path: string, within?: string): Promise<TextRead> {
   try {
-    const bytes = await readBytes(path);
+    const bytes = await readBytes(path, within);
     if (bytes === null) return { found: "missing" };
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return { found: "text", text, hash: hashBytes(bytes) };
@@ -163,11 +160,21 @@ async function readText(path: string): Promise<TextRead> {
   }
 }
 
-/** The hash that the caller expects there; null for nothing. */
-type ExpectedText = { readonly expecting: string | null; readonly root?: string };
+type ExpectedText = {
+  /** The hash that the caller expects there; null for nothing. */
+  readonly expecting: string | null;
+  /** The folder that links must not lead out of. */
+  readonly root?: string | undefined;
+  /** A new file is the person's alone, whatever the umask. */
+  readonly isPrivate?: boolean;
+};
 
 /** Replaces the expected text with one rename and keeps its mode; a link is followed if it stays within `root`. */
-async function writeText(path: string, text: string, { expecting, root }: ExpectedText): Promise<Written> {
+async function writeText(
+  path: string,
+  text: string,
+  { expecting, root, isPrivate = false }: ExpectedText,
+): Promise<Written> {
   return explainFailure(`change ${path}`, async () => {
     const isLink = (await lstat(path).catch(ifMissing(null)))?.isSymbolicLink() === true;
     const real = isLink ? await realpath(path).catch(() => null) : path;
@@ -175,11 +182,11 @@ async function writeText(path: string, text: string, { expecting, root }: Expect
     if (root !== undefined && !(await isInside(real, root)))
       return { written: false, because: "outside", found: null };
     const folder = dirname(real);
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder, { recursive: true, ...(isPrivate ? { mode: 0o700 } : {}) });
     await sweepWork(folder);
     return inWorkFolder(folder, async (work) => {
       const staged = join(work, "new");
-      const mode = (await stat(real).catch(ifMissing(null)))?.mode;
+      const mode = isPrivate ? 0o600 : (await stat(real).catch(ifMissing(null)))?.mode;
       await writeNew(staged, text, mode === undefined ? undefined : mode & 0o7777);
       return changeIfExpected(real, expecting, async () => {
         await rename(staged, real);
@@ -190,8 +197,10 @@ async function writeText(path: string, text: string, { expecting, root }: Expect
   });
 }
 
-async function removeText(path: string, { expecting }: { readonly expecting: string }): Promise<Written> {
+async function removeText(path: string, { expecting, root }: ExpectedText): Promise<Written> {
   return explainFailure(`change ${path}`, async () => {
+    if (root !== undefined && !(await isInside(dirname(path), root)))
+      return { written: false, because: "outside", found: null };
     const there = await lstat(path).catch(ifMissing(null));
     if (there?.isSymbolicLink()) return { written: false, because: "link", found: null };
     return changeIfExpected(path, expecting, async () => {
@@ -224,8 +233,9 @@ async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
     throw error;
   };
   let seen = { id: "", times: 0 };
-  let lock = await open(path, "wx").catch(isTaken);
-  for (; lock === null; lock = await open(path, "wx").catch(isTaken)) {
+  const take = () => open(path, "wx", 0o600).catch(isTaken);
+  let lock = await take();
+  for (; lock === null; lock = await take()) {
     const found = await stat(path).catch(ifMissing(null));
     const id = found ? `${found.ino} ${found.mtimeMs}` : "";
     seen = { id, times: id === seen.id ? seen.times + 1 : 0 };
@@ -278,7 +288,9 @@ async function samePath(one: string, other: string): Promise<boolean> {
 
 async function listCheckouts(git: string): Promise<string[]> {
   const names = await readdir(join(git, "worktrees")).catch(ifMissing([]));
-  const files = await Promise.all(names.map((name) => readBytes(join(git, "worktrees", name, "gitdir"))));
+  const files = await Promise.all(
+    names.map((name) => readBytes(join(git, "worktrees", name, "gitdir"), git)),
+  );
   const worktrees = files.flatMap((file) => (file ? dirname(resolve(git, String(file).trim())) : []));
   return basename(git) === ".git" ? [dirname(git), ...worktrees] : worktrees;
 }
@@ -294,23 +306,30 @@ async function editExcludes(
   const file = join(git, "info", "exclude");
   // Another process may write between reading and writing; then try again.
   for (let attempt = 0; attempt < 20; attempt++) {
-    const before = await readText(file);
-    if (before.found === "unreadable")
-      throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${before.message}`);
+    const before = await readText(file, git);
+    if (before.found === "unreadable" || !(await isInside(file, git)))
+      throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot change ${file}: ${explainUnread(before)}.`, {
+        hint: "Make it a file of its own in the repository's .git folder, and try again.",
+      });
     const [text, expecting] = before.found === "text" ? [before.text, before.hash] : ["", null];
     const after = change(text, pattern);
     if (after === text) return true;
     const head = expecting !== null ? "" : (await exists(dirname(file))) ? createdList : createdFolder;
-    if ((await writeExcludes(file, head + after, expecting)).written) return true;
+    if ((await writeExcludes(file, head + after, { expecting, root: git })).written) return true;
   }
   throw new KnackError("LIBRARY_UNAVAILABLE", `${file} keeps changing.`, { hint: "Try again." });
 }
 
+function explainUnread(read: TextRead): string {
+  return read.found === "unreadable" ? read.message : "a link leads out of the repository";
+}
+
 /** A list that Knack created is deleted with its last pattern. */
-async function writeExcludes(file: string, text: string, expecting: string | null): Promise<Written> {
+async function writeExcludes(file: string, text: string, expected: ExpectedText): Promise<Written> {
+  const { expecting } = expected;
   if (expecting === null || (text !== createdList && text !== createdFolder))
-    return writeText(file, text, { expecting });
-  const removed = await removeText(file, { expecting });
+    return writeText(file, text, expected);
+  const removed = await removeText(file, expected);
   // The folder stays if something else is in it by now.
   if (removed.written && text === createdFolder) await rmdir(dirname(file)).catch(() => {});
   return removed;
@@ -327,10 +346,11 @@ function toPattern(below: string): string | null {
 async function findGitFolder(path: string): Promise<string | null> {
   const found = await stat(path).catch(ifMissing(null));
   if (found === null) return null;
-  const target = found.isDirectory() ? path : /^gitdir:\s*(.+)$/m.exec(await readFile(path, "utf8"))?.[1];
+  const pointer = found.isDirectory() ? null : await readBytes(path, dirname(path));
+  const target = pointer === null ? path : /^gitdir:\s*(.+)$/m.exec(String(pointer))?.[1];
   if (target === undefined) return null;
   const git = resolve(dirname(path), target.trim());
-  const common = await readBytes(join(git, "commondir"));
+  const common = await readBytes(join(git, "commondir"), git);
   return common === null ? git : resolve(git, String(common).trim());
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync } from "node:fs";
 import {
   chmod,
   lstat,
@@ -15,7 +15,14 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
-import { errorMessage, KnackError } from "../../base/index.ts";
+import {
+  errorMessage,
+  isInsideFolder,
+  KnackError,
+  openPlainFile,
+  PlainFileError,
+  readPlainHandle,
+} from "../../base/index.ts";
 import type { Owner, Skill, SkillProblem } from "../../records/index.ts";
 import { isSafePath } from "../../trust/index.ts";
 import { findSkillProblems, isSkillName, parseSkill, skillFile, skillOwner } from "../skill.ts";
@@ -28,6 +35,9 @@ const { ifMissing, isInside, inWorkFolder, moveFolder, readBytes, sweepWork, syn
  * something is aside already, so it is both the lock and, when the writer is killed, the backup: no lock file is needed.
  */
 
+/** Bytes of one file of a package, and of all of them. */
+const mostBytes = 20 << 20;
+const mostPackageBytes = 100 << 20;
 /** Tries before a package that keeps changing is given up. */
 const mostReads = 20;
 /** Files that are read before other work gets a turn. */
@@ -37,6 +47,8 @@ export interface SkillFolder {
   readonly folder: string;
   /** The repository or home folder it belongs to: links that lead out of it are not followed. */
   readonly root: string;
+  /** What is written there is the person's alone, whatever the umask. */
+  readonly isPrivate?: boolean;
 }
 
 /** One file of a package: its path below the package, with `/` on every system, and its permission bits. */
@@ -123,7 +135,7 @@ export function createLibrary() {
 }
 
 /** Every package in a folder, by name, with the broken ones beside the good ones. Never throws. */
-async function list({ folder }: SkillFolder): Promise<Listing> {
+async function list({ folder, root }: SkillFolder): Promise<Listing> {
   const names = await readNames(folder);
   if (!Array.isArray(names)) return names;
   // What came with the agent; nothing depends on it, so a folder that cannot be read has nothing.
@@ -136,10 +148,24 @@ async function list({ folder }: SkillFolder): Promise<Listing> {
   const skills: SkillPackage[] = [];
   const broken: BrokenPackage[] = [];
   for (const [name, path] of paths.sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const outside = findLinkOut(path, root);
+    if (outside !== null) {
+      broken.push({ name, path, unreadable: false, problems: [outside] });
+      continue;
+    }
     const found = await findPackage(path, join(folder, asidePrefix + name), name);
     if (found !== null) "hash" in found ? skills.push(found) : broken.push(found);
   }
   return { found: "skills", skills, broken };
+}
+
+/** Why a package is not read though it is there. */
+function findLinkOut(path: string, root: string): string | null {
+  try {
+    return isInsideFolder(path, root) ? null : `A link leads out of ${root}, or nowhere.`;
+  } catch {
+    return null; // Reading it says why it cannot be read.
+  }
 }
 
 function isAside(name: string): boolean {
@@ -201,7 +227,8 @@ async function parsePackage(
     return { name, description, path, hash: contents.hash, owner, text, skill, problems: all };
   } catch (error) {
     if (isMissing(error)) return "gone";
-    return { name, path, unreadable: true, problems: [errorMessage(error)] };
+    const isRefused = error instanceof PlainFileError;
+    return { name, path, unreadable: !isRefused, problems: [errorMessage(error)] };
   }
 }
 
@@ -238,12 +265,16 @@ async function identify(folder: string): Promise<string | null> {
 async function walkFolder(folder: string): Promise<PackageFiles> {
   const files: PackageFile[] = [];
   const links: PackageFile[] = [];
+  let room = mostPackageBytes;
   const walk = async (below: string): Promise<void> => {
     for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
       const path = `${below}${entry.name}`;
       if (entry.isDirectory()) await walk(`${path}/`);
-      else if (entry.isFile()) files.push(readPackageFile(folder, path));
-      else {
+      else if (entry.isFile()) {
+        const file = readPackageFile(folder, path, Math.min(room, mostBytes));
+        room -= file.bytes.length;
+        files.push(file);
+      } else {
         // A link counts by its target; nothing is read through it.
         const target = entry.isSymbolicLink() ? await readlink(join(folder, path)) : "";
         links.push({ path, bytes: Buffer.from(target), mode: 0 });
@@ -262,11 +293,11 @@ async function walkFolder(folder: string): Promise<PackageFiles> {
 }
 
 /** Synchronous: awaiting each of many small files takes ten times as long as reading it. */
-function readPackageFile(folder: string, path: string): PackageFile {
-  // One handle, so that bytes and mode belong to one file; non-blocking, because it may be a pipe by now.
-  const handle = openSync(join(folder, path), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+function readPackageFile(folder: string, path: string, maxBytes: number): PackageFile {
+  // One handle, so that bytes and mode belong to one file.
+  const { handle, stats } = openPlainFile(join(folder, path));
   try {
-    return { path, bytes: readFileSync(handle), mode: fstatSync(handle).mode & 0o777 };
+    return { path, bytes: readPlainHandle(handle, stats, { maxBytes }), mode: stats.mode & 0o777 };
   } finally {
     closeSync(handle);
   }
@@ -306,14 +337,15 @@ function checkFiles(name: string, files: PackageFileList): void {
 }
 
 /** Writes files into a folder that nobody else knows yet, and syncs them to the disk. */
-async function writeFiles(folder: string, files: PackageFileList): Promise<void> {
-  await mkdir(folder, { recursive: true });
+async function writeFiles(folder: string, files: PackageFileList, isPrivate = false): Promise<void> {
+  const options = { recursive: true, mode: isPrivate ? 0o700 : 0o777 };
+  await mkdir(folder, options);
   const folders = new Set([folder]);
   for (const { path, bytes, mode } of files) {
     const target = join(folder, path);
-    await mkdir(dirname(target), { recursive: true });
+    await mkdir(dirname(target), options);
     for (let above = dirname(target); above !== folder; above = dirname(above)) folders.add(above);
-    await writeNew(target, bytes, mode);
+    await writeNew(target, bytes, isPrivate ? mode & 0o700 : mode);
   }
   for (const one of folders) await syncFolder(one);
 }
@@ -328,7 +360,7 @@ async function write(
   checkFiles(name, files);
   return change(place, name, options, async (work) => {
     const [staged, target] = [join(work, "new"), join(place.folder, name)];
-    await writeFiles(staged, files);
+    await writeFiles(staged, files, place.isPrivate);
     if (options.expecting === null) await removeEmptyFolders(target);
     const moved = await (options.expecting === null
       ? moveFolder(staged, target)
@@ -356,7 +388,8 @@ async function change(
   work: (folder: string) => Promise<string | null | undefined>,
 ): Promise<Written> {
   return changeIn(place, { written: false, because: "outside", found: null }, async () => {
-    if (options.expecting === null) await mkdir(place.folder, { recursive: true });
+    if (options.expecting === null)
+      await mkdir(place.folder, { recursive: true, mode: place.isPrivate ? 0o700 : 0o777 });
     const objection = await findObjection(place, name, options);
     if (objection !== null) return objection;
     const hash = await inWorkFolder(place.folder, work);
@@ -572,9 +605,9 @@ export function createVersions(folder: string) {
         const staged = join(work, "new");
         // Modes are in the list: an unreadable copy could not be restored.
         const readable = files.map((file) => ({ ...file, mode: 0o600 }));
-        await writeFiles(join(staged, "files"), readable);
+        await writeFiles(join(staged, "files"), readable, true);
         const modes = narrowModes(files, await readModes(version));
-        await writeNew(join(staged, modesFile), JSON.stringify(modes));
+        await writeNew(join(staged, modesFile), JSON.stringify(modes), 0o600);
         await syncFolder(staged);
         if (!(await moveFolder(staged, version)))
           await rename(join(staged, modesFile), join(version, modesFile));

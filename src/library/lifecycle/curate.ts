@@ -446,8 +446,8 @@ async function findMentions(
   const rules = [...new Set(kept.map(({ root }) => root))].flatMap(
     (root) => places.rules("repository", root, ["claude-code", "codex", "gemini"]) ?? [],
   );
-  for (const path of new Set(rules.map((one) => one.path))) {
-    const read = await library.readText(path);
+  for (const [path, root] of new Map(rules.map((one) => [one.path, one.root]))) {
+    const read = await library.readText(path, root);
     if (read.found === "text") texts.push([path.slice(path.lastIndexOf("/") + 1), read.text]);
   }
   const mentions = new Map<string, string>();

@@ -30,6 +30,7 @@ export async function maintain(
       return 0;
     }
   };
+  await attempt("bringing lessons back", async () => (await openLessons(deps).unpruneAhead()).length);
   const done: EntryOf<"maintained">["data"] = {
     faded: await attempt("fading", async () => {
       const all = await store.learning.lessons.list();

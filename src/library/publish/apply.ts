@@ -1,6 +1,7 @@
 import { KnackError } from "../../base/index.ts";
 import { recordEntries } from "../../lessons/index.ts";
 import type { Actor, Change, KeptArtifact, LedgerEntry } from "../../records/index.ts";
+import type { Store } from "../../store/index.ts";
 import type { PackageFileList, SkillFolder } from "../files/packages.ts";
 import { toContent } from "../files/packages.ts";
 import { parseRules, setRule } from "../rule.ts";
@@ -85,7 +86,7 @@ async function carryOut(
   const { kept } = await readHistory(deps.store);
   for (const step of planned) changes.push(await markNewFolders(deps, step, kept));
   for (const step of planned) await storeVersions(deps, step);
-  const already = await deps.store.transaction(async (tx) => {
+  const intend = async (tx: Store) => {
     const history = await readHistory(tx);
     const known = new Set(history.changes.map(({ change }) => change.id));
     if (changes.some((change) => !known.has(change.id) && changeId(change, history) !== change.id))
@@ -96,7 +97,9 @@ async function carryOut(
     const intents = changes.map((data) => ({ ...common, key: `change:${data.id}`, data }));
     await recordEntries(tx, [...decided, ...intents]);
     return known;
-  });
+  };
+  // On the disk before a file is touched: after a power loss, too, `repairChanges` knows of it.
+  const already = await deps.store.transaction(intend, { durable: true });
   if (already === null) return null;
   const outcomes: ChangeOutcome[] = [];
   for (const change of changes) {
@@ -222,10 +225,11 @@ async function putContent(deps: PublishDeps, change: Change): Promise<string | n
 
 async function putSkill(
   { library }: PublishDeps,
-  { name, path, root, before, after }: Change,
+  { name, path, root, before, after, reach }: Change,
   files: PackageFileList | null,
 ): Promise<string | null> {
-  const place: SkillFolder = { folder: dirname(path), root };
+  // Drafts lie in Knack's home, which is one person's.
+  const place: SkillFolder = { folder: dirname(path), root, isPrivate: reach === "draft" };
   await library.repair(place);
   if (files === null) {
     if (before === null) return null;
@@ -245,7 +249,7 @@ async function putSkill(
 /** A command or an agent is one file. */
 async function putFile(
   { library }: PublishDeps,
-  { kind, name, path, root, before, after }: Change,
+  { kind, name, path, root, before, after, reach }: Change,
   files: PackageFileList | null,
 ): Promise<string | null> {
   if (!isSkillName(name) || !path.endsWith(`/${name}.md`)) return `${path} is no place for ${name}`;
@@ -257,8 +261,8 @@ async function putFile(
   if (there !== before) return describeRefusal(path, "changed");
   const expecting = isText ? read.hash : null;
   const done = await (files === null
-    ? library.removeText(path, { expecting: expecting ?? "" })
-    : library.writeText(path, mainText(files), { expecting, root }));
+    ? library.removeText(path, { expecting, root })
+    : library.writeText(path, mainText(files), { expecting, root, isPrivate: reach === "draft" }));
   return done.written ? null : describeRefusal(path, done.because);
 }
 
@@ -282,7 +286,7 @@ async function putRule({ library }: PublishDeps, change: Change): Promise<string
     if ("because" in next) return `${path}: ${next.because}`;
     if (after !== null && reach === "me") await library.excludeFromGit(root, path);
     const written = await (next.text === "" && expecting !== null && newFile
-      ? library.removeText(path, { expecting })
+      ? library.removeText(path, { expecting, root })
       : library.writeText(path, next.text, { expecting, root }));
     if (written.written) {
       if (after === null && reach === "me" && parseRules(next.text).rules.length === 0)

@@ -518,7 +518,7 @@ async function planRule(
   const isKept = (path: string) =>
     history.kept.some((one) => one.kind === "rule" && one.origin.id === id && one.path === path);
   for (const { path, root, named: isNamed } of targets) {
-    const read = await deps.library.readText(path);
+    const read = await deps.library.readText(path, root);
     if (read.found === "unreadable") return refuse(`${path} cannot be read: ${read.message}`);
     const before = read.found === "text" ? read.text : null;
     const line = ruleLine(isNamed || project.isFar ? `${named}${clean}` : clean);

@@ -23,8 +23,8 @@ export const codex: AgentProgram = {
   ],
   describeRequest: ({ system, schema }, folder) => {
     const [schemaFile, systemFile] = [join(folder, "schema.json"), join(folder, "system.md")];
-    writeFileSync(schemaFile, JSON.stringify(schema));
-    writeFileSync(systemFile, system);
+    writeFileSync(schemaFile, JSON.stringify(schema), { mode: 0o600 });
+    writeFileSync(systemFile, system, { mode: 0o600 });
     const instructions = `model_instructions_file=${JSON.stringify(systemFile)}`;
     return { args: ["-c", instructions, "--output-schema", schemaFile, "-"] };
   },

@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { asObject, parseObject } from "../../base/index.ts";
+import { asObject, parseObject, readPlainText } from "../../base/index.ts";
 import { type ModelReply, noReply, parseReply, readUsage, unserved } from "../model.ts";
 import {
   type AgentProgram,
@@ -45,17 +44,9 @@ function readCopilot(run: EndedProgram, ms: number, folder: string): ModelReply 
 
 /** The tokens of all models it used; null where it wrote no figures. */
 function readUsageFile(path: string): ReturnType<typeof readUsage> {
-  const models = Object.values(asObject(parseObject(readText(path))?.modelMetrics) ?? {});
+  const models = Object.values(asObject(parseObject(readPlainText(path) ?? "")?.modelMetrics) ?? {});
   const used = models.map((one) => asObject(asObject(one)?.usage) ?? {});
   if (used.length === 0) return null;
   const sum = (name: string) => used.reduce((all, one) => all + Number(one[name] ?? 0), 0);
   return readUsage({ input: [sum("inputTokens")], output: sum("outputTokens") });
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return ""; // It ended before it wrote any.
-  }
 }

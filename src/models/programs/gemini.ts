@@ -28,10 +28,10 @@ export const gemini: AgentProgram = {
   ],
   describeRequest: (request, folder) => {
     const own = join(dirname(folder), ".gemini");
-    mkdirSync(own, { recursive: true });
-    writeFileSync(join(own, "settings.json"), JSON.stringify(settings));
+    mkdirSync(own, { recursive: true, mode: 0o700 });
+    writeFileSync(join(own, "settings.json"), JSON.stringify(settings), { mode: 0o600 });
     const systemFile = join(folder, "system.md");
-    writeFileSync(systemFile, request.system);
+    writeFileSync(systemFile, request.system, { mode: 0o600 });
     return {
       args: [],
       env: {

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { asArray, asObject, asString, isObject, type JsonObject } from "../../base/index.ts";
 import { findShellComplaint, readExit, readOutcome } from "../../failures/index.ts";
+import { dropPrivate } from "../../trust/index.ts";
 import {
   type CallResult,
   exitResult,
@@ -28,11 +29,11 @@ export const claudeCode: LineReader = {
     const type = text.indexOf('"type":"') + 8;
     return type > 7 && (text.startsWith('progress"', type) || text.startsWith("file-history-", type));
   },
-  open: (path, resume) => new ClaudeReading(path, resume, { queue: [], heard: [] }),
+  open: (path, resume) => new ClaudeReading(path, resume, { queue: [], heard: [], headless: false }),
 };
 
 /** How Claude Code tells of calls, which its hooks and the recorder share. */
-export const claudeCalls = { read: readClaudeCall, judge: judgeResult, extractRefusalWords };
+export const claudeCalls = { read: readClaudeCall, judge: judgeResult };
 
 /** A call that a hook is told failed, and as much of its outcome as the exit status and the shell's own words tell. */
 export function readClaudeFailure(
@@ -43,7 +44,8 @@ export function readClaudeFailure(
   const exit = exitStatus.exec(text)?.[1];
   const exitCode = exit === undefined ? null : Number(exit);
   const told = exitCode === null ? "failed" : readExit(call.command, exitCode, text);
-  const outcome = readStop(text) ?? told ?? (findShellComplaint(text) === null ? "ok" : "failed");
+  const ended = told ?? (findShellComplaint(text) === null ? "ok" : "failed");
+  const outcome = isStop(text) ? "cancelled" : ended;
   return { ...call, outcome, exitCode, text };
 }
 
@@ -54,6 +56,8 @@ interface ClaudeRest {
   queue: { readonly line: number; readonly at: number | null; readonly text: string }[];
   /** Queued words that were counted when they reached the agent: some versions record them again. */
   heard: string[];
+  /** The client runs for a program, as the latest record says. */
+  headless: boolean;
 }
 
 class ClaudeReading extends LineReading<ClaudeRest> {
@@ -99,15 +103,16 @@ class ClaudeReading extends LineReading<ClaudeRest> {
     if (isNotification(text)) return this.takeNotification(text, position);
     if (text.startsWith("[Request interrupted")) return this.session.mark(position, text);
     if (record.isMeta === true || record.promptSource === "system" || position.sidechain) return;
+    const said = { ...position, ...(isGiven(record) ? { given } : {}) };
     if (!isHuman(record.origin)) return;
     if ("planContent" in record || text.startsWith("Implement the following plan:")) return;
     if (text.startsWith("<bash-input>"))
       return this.session.mark(position, "", extractTag(text, "bash-input"));
     if (text.startsWith("<command-")) {
       const [name, args] = [extractTag(text, "command-name"), extractTag(text, "command-args")];
-      return this.session.slashCommand(position, name, args);
+      return this.session.slashCommand(said, name, args);
     }
-    if (!notTyped.test(text) && !this.wasHeard(text)) this.session.prompt(position, text);
+    if (!notTyped.test(text) && !this.wasHeard(text)) this.session.prompt(said, text);
   }
 
   private takeAssistant(record: JsonObject, position: RecordPosition): void {
@@ -129,11 +134,12 @@ class ClaudeReading extends LineReading<ClaudeRest> {
     const text = dropBlocks(joinText(block.content), "system-reminder");
     const details = asObject(record.toolUseResult);
     const result = judgeResult(event.command, isError, text, details);
-    const isDenied = typeof record.toolDenialKind === "string";
+    const isRefused = isError && isRefusedByPerson(record, event.tool, text);
+    const isDenied = isRefused || deniedByRule.has(asString(record.toolDenialKind) ?? "");
     this.session.settle(event, isDenied ? { ...result, outcome: "rejected" } : result, position);
     const task = asString(details?.backgroundTaskId);
     if (task !== null) this.session.running.set(task, event);
-    const words = isError ? extractRefusalWords(text) : "";
+    const words = isRefused ? extractRefusalWords(text) : "";
     if (words !== "" && !position.sidechain) this.session.prompt(position, words);
   }
 
@@ -152,7 +158,8 @@ class ClaudeReading extends LineReading<ClaudeRest> {
    */
   private takeQueue(record: JsonObject, line: number): void {
     const { queue } = this.rest;
-    const content = asString(record.content);
+    const said = asString(record.content);
+    const content = said && dropPrivate(said);
     if (record.operation === "enqueue" && content !== null)
       queue.push({ line, at: parseTime(record.timestamp), text: content });
     else if (record.operation === "popAll") this.rest.queue = [];
@@ -169,7 +176,8 @@ class ClaudeReading extends LineReading<ClaudeRest> {
     const isTyped = !/^[</]|^\{"task_id"/.test(text.trimStart());
     if (!isTyped || this.session.repeats(origin)) return;
     this.rest.heard.push(text);
-    this.session.prompt({ key: String(line), at, origin }, text);
+    const who = this.rest.headless ? { given } : {};
+    this.session.prompt({ key: String(line), at, origin, ...who }, text);
   }
 
   private wasHeard(text: string): boolean {
@@ -205,8 +213,47 @@ class ClaudeReading extends LineReading<ClaudeRest> {
       facts.agentId = sidechain ? asString(record.agentId) : null;
     } else if (sessionId === basename(this.path, ".jsonl")) facts.sessionId = sessionId;
     const { timestamp: time, uuid: id, attributionSkill: skill } = record;
-    return this.locate(line, { time, id, skill }, { cwd: asString(record.cwd), sidechain });
+    if (typeof record.entrypoint === "string") this.rest.headless = headless.test(record.entrypoint);
+    const who = this.rest.headless ? { given } : {};
+    const where = { cwd: asString(record.cwd), sidechain, branch: asString(record.gitBranch) };
+    return this.locate(line, { time, id, skill }, { ...where, ...who });
   }
+}
+
+const given = "program" as const;
+
+/** Ways to start the client in which no person sits before it: `claude -p`, the SDKs, an action, another agent. */
+const headless = /^(?:sdk\b|mcp$|claude-code-github-action$)/;
+
+/** Whether the client says of a prompt that nobody typed it. */
+function isGiven({ promptSource, turnOrigin, textNotTyped }: JsonObject): boolean {
+  return (
+    promptSource === "sdk" ||
+    promptSource === "suggestion_accepted" ||
+    turnOrigin === "sdk" ||
+    textNotTyped === true
+  );
+}
+
+/**
+ * Whether the client records that a person refused a call: any tool can print the words of a refusal, and a hook may give
+ * them as its reason. The first versions recorded nothing but those words; there the refused tool must be the client's
+ * own, because a server's errors read like the client's.
+ */
+function isRefusedByPerson(record: JsonObject, tool: string | null, text: string): boolean {
+  const { toolDenialKind: kind, toolUseResult: copy, version } = record;
+  if (typeof kind === "string") return kind === "user-rejected";
+  if (copy === "User rejected tool use") return true;
+  return isOlder(version) && !tool?.startsWith("mcp__") && refusals.test(text) && copy === `Error: ${text}`;
+}
+
+/** The person's settings said no, or the client that decides in their place. */
+const deniedByRule = new Set(["permission-rule", "automode-blocked"]);
+
+/** Whether a version is one that recorded no reason for a refusal: before 2.1.198. */
+function isOlder(version: unknown): boolean {
+  const [major = 9, minor = 0, patch = 0] = (asString(version) ?? "").split(".").map(Number);
+  return major * 1e6 + minor * 1e3 + patch < 2_001_198;
 }
 
 function isHuman(origin: unknown): boolean {
@@ -231,8 +278,7 @@ function judgeResult(
   text: string,
   details: JsonObject | null,
 ): CallResult {
-  const stop = isError ? readStop(text) : null;
-  if (stop !== null) return plainResult(stop, text);
+  if (isError && isStop(text)) return plainResult("cancelled", text);
   if (details?.interrupted === true) return plainResult("cancelled", text);
   const exit = exitStatus.exec(text)?.[1] ?? details?.exit_code ?? details?.exitCode;
   if (typeof exit === "string" || typeof exit === "number") return exitResult(command, Number(exit), text);
@@ -245,9 +291,9 @@ function judgeResult(
 
 const exitStatus = /^(?:Error: )?Exit code (\d+)/;
 
-/** How an error says that a call was refused or given up. */
-function readStop(text: string): "rejected" | "cancelled" | null {
-  return refusals.test(text) ? "rejected" : collateral.test(text) ? "cancelled" : null;
+/** Whether an error says that a call was refused or given up: then it tells nothing about the call. */
+function isStop(text: string): boolean {
+  return refusals.test(text) || collateral.test(text);
 }
 
 const refusals =
@@ -274,7 +320,7 @@ function isNotification(text: string): boolean {
 /** A person's text without the blocks that the client and its editor put before and after it. */
 function dropInjected(text: string): string {
   const tags = ["system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics"];
-  return tags.reduce((rest, tag) => dropBlocks(rest, tag).trim(), text.trim());
+  return tags.reduce((rest, tag) => dropBlocks(rest, tag).trim(), dropPrivate(text.trim()));
 }
 
 function dropBlocks(text: string, tag: string): string {

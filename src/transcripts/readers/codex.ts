@@ -1,6 +1,7 @@
 import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
 import { readOutcome } from "../../failures/index.ts";
 import { eventChars, normaliseRemote } from "../../records/index.ts";
+import { dropPrivate } from "../../trust/index.ts";
 import {
   type CallResult,
   exitResult,
@@ -25,7 +26,15 @@ export const codex: LineReader = {
     return type > 18 && passedOver.some((name) => text.startsWith(name, type));
   },
   open: (path, resume) =>
-    new CodexReading(path, resume, { typed: false, unconfirmed: null, cwd: null, exits: [], faulted: [] }),
+    new CodexReading(path, resume, {
+      typed: false,
+      unconfirmed: null,
+      cwd: null,
+      exits: [],
+      faulted: [],
+      headless: false,
+      branch: null,
+    }),
 };
 
 const recordTypes = new Set(["session_meta", "response_item", "event_msg", "turn_context", "compacted"]);
@@ -47,6 +56,9 @@ interface CodexRest {
   exits: [call: string, exitCode: number][];
   /** Calls that were reported as failed ahead of their output. */
   faulted: string[];
+  /** A header of the session says that a program runs it. */
+  headless: boolean;
+  branch: string | null;
 }
 
 class CodexReading extends LineReading<CodexRest> {
@@ -78,10 +90,12 @@ class CodexReading extends LineReading<CodexRest> {
   private takeMeta(meta: JsonObject, time: LineTime): void {
     const { facts } = this.session;
     this.rest.cwd = asString(meta.cwd) ?? this.rest.cwd;
+    this.rest.headless ||= isHeadless(meta);
     if (facts.sessionId !== null) return this.session.mark(this.place(time, null), "Session resumed");
     facts.sessionId = asString(meta.id);
     facts.cwd = asString(meta.cwd);
     facts.remote = normaliseRemote(asString(asObject(meta.git)?.repository_url) ?? "");
+    this.rest.branch = asString(asObject(meta.git)?.branch);
     facts.subagent = isObject(meta.source) || meta.thread_source === "subagent";
     this.session.reach(parseTime(meta.timestamp) ?? time.at);
   }
@@ -192,7 +206,7 @@ class CodexReading extends LineReading<CodexRest> {
     const position = this.place(time, `user|${time.at}`);
     // What a subagent is told comes from its parent.
     if (this.session.facts.subagent || text === "" || this.session.repeats(position.origin)) return;
-    this.session.prompt(position, text);
+    this.session.prompt({ ...position, ...(this.rest.headless ? { given: "program" } : {}) }, text);
   }
 
   private takeOutput(item: JsonObject, id: string | null, position: RecordPosition): void {
@@ -227,8 +241,14 @@ class CodexReading extends LineReading<CodexRest> {
   /** A record without a time has nothing to tell it from others. */
   private place({ line, at }: LineTime, origin: string | null): RecordPosition {
     this.session.reach(at);
-    return { key: String(line), at, cwd: this.rest.cwd, origin: at === null ? null : origin };
+    const { cwd, branch } = this.rest;
+    return { key: String(line), at, cwd, branch, origin: at === null ? null : origin };
   }
+}
+
+/** Whether a header is of `codex exec`, of an SDK, or of Codex as another agent's server. */
+function isHeadless({ source, originator }: JsonObject): boolean {
+  return source === "exec" || source === "mcp" || /exec|sdk|mcp/i.test(asString(originator) ?? "");
 }
 
 const agentsFile = /^\s*# AGENTS\.md instructions for[^\n]*\n/;
@@ -239,7 +259,7 @@ const injected =
 /** A person's words out of the desktop client's wrapper around them. */
 function extractRequest(text: string): string {
   const request = /^\s*# [\s\S]*?\n## My request for Codex:\s*\n([\s\S]*)$/.exec(text);
-  return (request?.[1] ?? text).trim();
+  return dropPrivate((request?.[1] ?? text).trim());
 }
 
 function readCodexCall(item: JsonObject, id: string | null): RecordedCall {
@@ -333,7 +353,7 @@ function readScriptExit(header: string, body: string): string | undefined {
 }
 
 function judge(
-  { command, input }: Pick<PendingEvent, "command" | "input">,
+  { command, input, tool }: Pick<PendingEvent, "command" | "input" | "tool">,
   { text, exitCode, running, fault, results = [] }: CodexOutput,
 ): CallResult {
   if (running !== null) return plainResult("unknown", text);
@@ -347,11 +367,19 @@ function judge(
   }
   if (exitCode !== null) return exitResult(command, exitCode, text);
   const start = text.slice(0, 300);
-  if (/rejected by user|denied by user|user rejected|not approved by the user/i.test(start))
-    return plainResult("rejected", text);
+  // A server's tool may say so too; a command of the client's own always has an exit code, unless it never ran.
+  if (refusal.test(start)) return plainResult(isServers(tool) ? "cancelled" : "rejected", text);
   if (/^aborted by user|^\s*aborted\b/i.test(start)) return plainResult("cancelled", text);
   if (fault || faults.test(start)) return plainResult("failed", text);
   return plainResult(command === null ? "ok" : readOutcome(command, null, text), text);
+}
+
+const refusal =
+  /^(?:\w+ failed for [^\n]{0,200}|(?:exec |patch |tool )?(?:command |call )?|err: )?\W*(?:Rejected\W+)?(?:rejected by user|denied by user|user rejected|not approved by the user)/i;
+
+/** Codex names the tools of servers and apps with their namespace. */
+function isServers(tool: string | null): boolean {
+  return tool?.includes("__") === true;
 }
 
 const faults =

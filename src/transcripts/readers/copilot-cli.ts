@@ -153,10 +153,12 @@ class CopilotReading extends LineReading<CopilotRest> {
     const result = asObject(data.result);
     const call = asString(data.toolCallId) ?? this.rest.requests.find(([one]) => one === request)?.[1];
     this.rest.requests = this.rest.requests.filter(([one]) => one !== request);
-    if (!asString(result?.kind)?.startsWith("denied")) return;
+    const kind = asString(result?.kind) ?? "";
+    if (!kind.startsWith("denied")) return;
     if (call !== undefined) this.rest.denied.push(call);
     const words = (asString(result?.feedback) ?? "").trim();
-    if (words !== "" && !position.sidechain) this.session.prompt(position, words);
+    // Rules and hooks deny too, with reasons that nobody typed.
+    if (kind.includes("by-user") && words !== "" && !position.sidechain) this.session.prompt(position, words);
   }
 
   /** The end of a command that went on in the background. */

@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
+import {
+  asArray,
+  asObject,
+  asString,
+  isObject,
+  type JsonObject,
+  parseObject,
+  readPlainText,
+} from "../../base/index.ts";
 import type { ReadingState, SessionFacts } from "../../records/index.ts";
 import {
   type CallResult,
@@ -238,22 +245,13 @@ function findFolderBeside(path: string, hash: string): string | null {
   const folder = [chats, dirname(chats)].find((one) => basename(one) === "chats");
   if (folder === undefined) return null;
   const project = dirname(folder);
-  const root = readText(join(project, ".project_root")).trim();
+  const root = (readPlainText(join(project, ".project_root")) ?? "").trim();
   if (isAbsolute(root)) return root;
-  const known = parseObject(readText(join(dirname(dirname(project)), "projects.json")));
+  const known = parseObject(readPlainText(join(dirname(dirname(project)), "projects.json")) ?? "");
   const found = Object.entries(asObject(known?.projects) ?? {}).find(
     ([one, name]) => name === basename(project) || hashFolder(one) === hash,
   );
   return found?.[0] ?? null;
-}
-
-/** A file's text; empty where it cannot be read. */
-function readText(path: string): string {
-  try {
-    return existsSync(path) ? readFileSync(path, "utf8") : "";
-  } catch {
-    return "";
-  }
 }
 
 /** The words of a message, without what the model thought. */

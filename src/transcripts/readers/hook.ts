@@ -74,7 +74,9 @@ function takePrompt(session: SessionBuilder, position: RecordPosition, payload: 
   const text = (asString(payload.prompt) ?? "").trim();
   // Background tasks report the same way as people; subagents are told by their parent.
   const isReport = /^<(task-notification|teammate-message|scheduled-task)/.test(text);
-  if (text !== "" && !isReport && !session.facts.subagent) session.typed(position, text);
+  // Anybody can hand over a payload: only the agent's own record shows that a person typed the words.
+  if (text !== "" && !isReport && !session.facts.subagent)
+    session.typed({ ...position, given: "program" }, text);
 }
 
 /** The result of a call, whether or not its beginning was seen; a second result is ignored. */
@@ -105,10 +107,6 @@ function takeBatch(session: SessionBuilder, position: RecordPosition, payload: J
     takeResult(session, position, call, (command) =>
       claudeCalls.judge(command, isError, text, asObject(response)),
     );
-    const words = typeof response === "string" ? claudeCalls.extractRefusalWords(response) : "";
-    const origin = `words:${call.tool_use_id}`;
-    if (words !== "" && !session.facts.subagent && !session.repeats(origin))
-      session.prompt({ ...position, origin }, words);
   }
 }
 

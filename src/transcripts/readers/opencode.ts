@@ -1,11 +1,14 @@
 import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
 import { readOutcome } from "../../failures/index.ts";
+import type { Event } from "../../records/index.ts";
+import { isNativeTool } from "../../trust/index.ts";
 import {
   type CallResult,
   type DatabaseReader,
   type DocumentReader,
   exitResult,
   findPatchedFiles,
+  parseJson,
   parseTime,
   plainResult,
   type RecordedCall,
@@ -68,6 +71,7 @@ const database: DatabaseReader = {
       id,
       parentID: asString(row?.parent_id),
       directory: asString(row?.directory),
+      permission: parseJson(String(row?.permission ?? "null")) ?? null,
       time: { created: typeof row?.time_created === "number" ? row.time_created : null },
     };
     addSession(session, info, messages);
@@ -88,9 +92,10 @@ function addSession(session: SessionBuilder, info: JsonObject, messages: readonl
   facts.subagent = (asString(info.parentID) ?? "") !== "";
   facts.cwd = asString(info.directory);
   session.reach(parseTime(asObject(info.time)?.created));
+  const who = isHeadless(info) ? ({ given: "program" } as const) : {};
   let isOwn = false;
   for (const [at, message] of messages.entries()) {
-    if (message.info.role === "user") isOwn = addUser(session, message, at);
+    if (message.info.role === "user") isOwn = addUser(session, message, at, who);
     else if (message.info.role === "assistant") {
       addAssistant(session, message, at, isOwn);
       isOwn = false;
@@ -98,8 +103,20 @@ function addSession(session: SessionBuilder, info: JsonObject, messages: readonl
   }
 }
 
+/** `opencode run` makes a session in which nobody can be asked. */
+function isHeadless({ permission }: JsonObject): boolean {
+  return asArray(permission).some(
+    (rule) => isObject(rule) && rule.permission === "question" && rule.action === "deny",
+  );
+}
+
 /** Answers whether the person ran a command themselves, which the next message then holds. */
-function addUser(session: SessionBuilder, { info, parts }: OpenCodeMessage, at: number): boolean {
+function addUser(
+  session: SessionBuilder,
+  { info, parts }: OpenCodeMessage,
+  at: number,
+  who: Pick<RecordPosition, "given">,
+): boolean {
   const said: { readonly position: RecordPosition; readonly text: string }[] = [];
   let isOwn = false;
   for (const [index, part] of parts.entries()) {
@@ -115,7 +132,7 @@ function addUser(session: SessionBuilder, { info, parts }: OpenCodeMessage, at: 
   }
   const words = said.map(({ text }) => text).join("\n");
   // What a subagent is told comes from its parent.
-  if (said[0] && !session.facts.subagent) session.prompt(said[0].position, words.trim());
+  if (said[0] && !session.facts.subagent) session.prompt({ ...said[0].position, ...who }, words.trim());
   return isOwn;
 }
 
@@ -149,7 +166,7 @@ function addTool(session: SessionBuilder, part: JsonObject, position: RecordPosi
   if (state.status !== "completed" && state.status !== "error") return;
   // The result stands with its call, so calls of one id are distinguished by position.
   session.answer(call.id);
-  const result = judge(event.command, state);
+  const result = judge(event, state);
   const at = parseTime(asObject(state.time)?.end) ?? position.at;
   session.settle(event, result, { key: position.key, at });
   // What a person wrote when turning the call down.
@@ -167,10 +184,12 @@ function readToolCall(part: JsonObject): RecordedCall {
   return patch === null ? call : { ...call, files: findPatchedFiles(patch) };
 }
 
-function judge(command: string | null, state: JsonObject): CallResult {
+function judge({ command, tool }: Pick<Event, "command" | "tool">, state: JsonObject): CallResult {
   if (state.status === "error") {
     const text = asString(state.error) ?? "";
-    return plainResult(refusal.test(text) ? "rejected" : aborted.test(text) ? "cancelled" : "failed", text);
+    // A server's tool can fail with the words of a refusal; only of the client's own tools it is known to be one.
+    if (refusal.test(text)) return plainResult(isNativeTool(tool ?? "") ? "rejected" : "cancelled", text);
+    return plainResult(aborted.test(text) ? "cancelled" : "failed", text);
   }
   const text = asString(state.output) ?? "";
   const exit = asObject(state.metadata)?.exit;

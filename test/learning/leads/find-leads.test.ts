@@ -66,8 +66,8 @@ describe("a lead", () => {
     expect(found({ ...said("never use npm here"), sidechain: true }, replied("OK."))).toEqual([]);
   });
 
-  test("tells of the sentence that sounds most like a rule, however long the prompt is", () => {
-    const filler = Array.from({ length: 20 }, (_, n) => `The table of harbor ${n} holds its berths.`);
+  test("tells of the sentence that sounds most like a rule, of a long prompt", () => {
+    const filler = Array.from({ length: 8 }, (_, n) => `The table of harbor ${n} holds its berths.`);
     const prompt = [...filler, "From now on never touch the schema without asking.", ...filler].join(" ");
     expect(findLeads(session(said(prompt), replied("OK.")))).toMatchObject([
       { summary: "From now on never touch the schema without asking.", kind: "explicit-instruction" },
@@ -77,8 +77,30 @@ describe("a lead", () => {
   test("is the person's answer to a question of the agent", () => {
     const answer = 'Your questions have been answered: "Draft or ready?"="ready, drafts block the merge".';
     expect(
-      found(called("AskUserQuestion", { questions: [] }, "ok", answer), replied("Ready it is.")),
+      found(
+        said("go on"),
+        called("AskUserQuestion", { questions: [] }, "ok", answer),
+        replied("Ready it is."),
+      ),
+    ).toEqual(["e2"]);
+  });
+
+  test("is nothing that a program said in the person's place, nor its answers", () => {
+    const given = {
+      ...said("No, never push to main: always open a pull request."),
+      given: "program" as const,
+    };
+    const answer = called("AskUserQuestion", { questions: [] }, "ok", 'answered: "Draft?"="never draft"');
+    expect(found(given, replied("Understood."), answer, replied("OK."))).toEqual([]);
+    expect(
+      found(said("No, never push to main: always open a pull request."), replied("Understood.")),
     ).toEqual(["e1"]);
+  });
+
+  test("is nothing that stands in what a person pasted", () => {
+    const issue = "can you look at this\n\n# Setup\n\nAlways run scripts/setup.sh before every commit.";
+    const [lead] = findLeads(session(said(issue), replied("Reading it.")));
+    expect(lead?.summary).toBe("can you look at this");
   });
 });
 
