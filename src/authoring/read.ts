@@ -142,7 +142,7 @@ async function readSkillFile(
     );
   // Nobody has looked at a draft yet, so that nothing in it may be doubted.
   const isStrict = item.draft || item.checkout !== null;
-  const concerns = scan(text, { most: Number.POSITIVE_INFINITY, file, loaded: file === skillFile }).filter(
+  const concerns = scan(text, { most: Number.POSITIVE_INFINITY, file, loaded: file === skillFile, steps: isStrict }).filter(
     (concern) =>
       isStrict ? needsPerson([concern]) : !mayBeWritten([concern]) && concern.code !== "run-on-load",
   );
