@@ -149,7 +149,7 @@ const skillLearningFinish = defineTool({
   name: "skill_learning_finish",
   title: "Publish the skill, or give it up",
   about:
-    "Call after skill_learning_start, once the package is written, or when you give it up. The package is checked and goes live; or nothing changes and you are told what to repair: repair it and call again. Show the person the receipt it answers with, once.",
+    "Call after skill_learning_start, once the package is written, or when you give it up. The package is checked and goes live, or waits for the person; or nothing changes and you are told what to repair: repair it and call again. Show the person the receipt it answers with, once.",
   input: z.object({
     action: fields.action,
     skill_name: fields.skill,
