@@ -94,7 +94,14 @@ export function filed(entry: IndexItem["entry"]): IndexItem {
     entry,
     card: {
       ...{ id, name, description, scopeId: "user", load: "fit", uses: 0, kind: "skill", draft: false },
-      ...{ source: null, path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true, hiddenIn: [] },
+      ...{
+        source: null,
+        path: `/skills/${name}/SKILL.md`,
+        checkout: null,
+        hash: "h",
+        told: "whole",
+        hiddenIn: [],
+      },
     },
     mark: id,
   };

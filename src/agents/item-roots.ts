@@ -87,9 +87,9 @@ export function createRootFinder(surroundings: AgentSurroundings): FindRoots {
     return {
       roots: [
         ...here.flatMap(({ id, root }) =>
-          listRoots(id, ({ project }) => project && join(root, project), root),
+          listRoots(id, root, ({ project }) => project && join(root, project)),
         ),
-        ...listRoots("user", ({ user }) => user && join(user[0](surroundings), user[1]), null),
+        ...listRoots("user", null, ({ user }) => user && join(user[0](surroundings), user[1])),
         ...plugins.roots,
       ],
       problems: [
@@ -108,14 +108,15 @@ export function createRootFinder(surroundings: AgentSurroundings): FindRoots {
 
 function listRoots(
   scopeId: string,
+  checkout: string | null,
   findFolder: (row: RootRow) => string | null,
-  within: string | null,
 ): ItemRoot[] {
   return table.flatMap((row, rank) => {
     const path = findFolder(row);
     const { kind, form, prefix = "" } = row;
-    const root = { kind, form, scopeId, rank, prefix, within, owner: null, draft: false };
-    return path === null ? [] : [{ path, ...root }];
+    if (path === null) return [];
+    const from = { within: checkout, checkout, owner: null, draft: false };
+    return [{ path, kind, form, scopeId, rank, prefix, ...from }];
   });
 }
 
@@ -222,7 +223,9 @@ async function listPluginRoots(
     for (const path of [join(folder, `${kind}s`), ...resolveWithin(folder, manifest[`${kind}s`])]) {
       const isPackage = existsSync(join(path, skillFile));
       const form = kind !== "skill" ? "markdown" : isPackage ? "package" : "packages";
-      roots.push({ path, kind, form, scopeId, rank, prefix, within: folder, owner: "core", draft: false });
+      // A plugin is on this machine because the person installed it.
+      const from = { within: folder, checkout: null, owner: "core" as const, draft: false };
+      roots.push({ path, kind, form, scopeId, rank, prefix, ...from });
     }
   return [...new Map(roots.map((root) => [`${root.kind} ${root.path}`, root])).values()];
 }

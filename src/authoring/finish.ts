@@ -1,6 +1,7 @@
 import { recordEntries } from "../lessons/index.ts";
 import {
   dirname,
+  findHold,
   findSkillFolder,
   findWritingEnd,
   listWritings,
@@ -12,16 +13,22 @@ import {
   repairChanges,
   type SkillFolder,
   type SkillWriting,
+  type WrittenPackage,
 } from "../library/index.ts";
 import {
   type AuthoringFault,
+  authoredId,
   createFault,
+  type HeldWriting,
   isPersons,
   isPublished,
   type LedgerEntry,
   type Receipt,
+  type SessionId,
   type Skill,
+  type SkillProposal,
   shorten,
+  type TranscriptId,
   type WritingFinished,
   type WritingStart,
 } from "../records/index.ts";
@@ -39,6 +46,7 @@ import {
 } from "./caller.ts";
 import {
   type AuthoringResult,
+  composeHeldReceipt,
   composeReceipt,
   describeWrongWord,
   findLostRefs,
@@ -181,16 +189,27 @@ async function publish(deps: AuthoringDeps, open: OpenWriting): Promise<Finished
     await recordEnd(deps, open, { status: "refused", changes: [], fault });
     return fault;
   }
-  const end = await recordEnd(deps, open, { status: finish.status, changes: live.changes, fault: null });
+  const { changes, held } = live;
+  const end = await recordEnd(deps, open, {
+    ...{ status: finish.status, changes, fault: null },
+    ...(held === null ? {} : { held }),
+  });
   await staging.clear(deps, desk);
   return composeAnswer(deps, writing, end, live.remarks);
 }
 
-/** Publishes the package if it is valid; returns the changes made. */
+/** A package that was written: live, as a draft, or as a proposal that waits. */
+interface WrittenOutcome {
+  readonly changes: readonly string[];
+  readonly remarks: readonly string[];
+  readonly held: HeldWriting | null;
+}
+
+/** Publishes the package if it is valid, or has it wait for a person; returns the changes made. */
 async function checkAndWrite(
   deps: AuthoringDeps,
   open: OpenWriting,
-): Promise<AuthoringFault | { readonly changes: readonly string[]; readonly remarks: readonly string[] }> {
+): Promise<AuthoringFault | WrittenOutcome> {
   const { started } = open.writing;
   const handed = await staging.takeHandedIn(deps, open.active, open.writing, open.desk);
   if ("code" in handed) return handed;
@@ -200,8 +219,16 @@ async function checkAndWrite(
     const moved = ` What you wrote directly in ${started.target} was moved to ${started.staging}.`;
     return { ...checked, next: checked.next + (handed.wasMoved ? moved : "") };
   }
-  const ready = prepareReady(deps, open, handed, base);
+  const because = await findHold(deps, await describeWritten(deps, open, handed.files, base));
+  const ready = prepareReady(deps, open, handed, base, because);
   if ("code" in ready) return ready;
+  if (because !== null && ready.reach !== "draft")
+    return {
+      changes: [],
+      remarks: checked.remarks,
+      held: await proposeUpdate(deps, open, handed, base, because),
+    };
+  const held = because === null ? null : { because, accept: `skills accept ${started.skill}` };
   const keeping = await publishPlan(deps, () => openPackages(deps).plan(ready), "agent");
   const failed = keeping.kept ? keeping.outcomes.find(({ done }) => !done)?.because : keeping.because;
   if (failed !== undefined)
@@ -211,13 +238,61 @@ async function checkAndWrite(
       `It is still in ${started.staging}: see what is in the way, and finish again.`,
     );
   const changes = keeping.kept ? keeping.outcomes.map(({ change }) => change.id) : [];
-  if (changes.length > 0) return { changes, remarks: checked.remarks };
+  if (changes.length > 0) return { changes, remarks: checked.remarks, held };
   // A killed finish made them before.
   const after = deps.versions.hashOf(openPackages(deps).stamp(ready));
   const before = (await readHistory(deps.store)).changes.flatMap(({ change, state }) =>
     state === "made" && change.path === ready.path && change.after === after ? change.id : [],
   );
-  return { changes: before, remarks: checked.remarks };
+  return { changes: before, remarks: checked.remarks, held };
+}
+
+/** What was written, with all that its session had read: its subagents and the agent it works for included. */
+async function describeWritten(
+  { store }: AuthoringDeps,
+  { writing: { started }, active, finish }: OpenWriting,
+  files: readonly PackageFile[],
+  base: readonly PackageFile[] | null,
+): Promise<WrittenPackage> {
+  const { session, caller } = active;
+  const all = (await store.sessions.list()).filter(
+    ({ sessionId }) => session !== null && sessionId === session.sessionId,
+  );
+  const transcripts = [started.file as TranscriptId, ...all.map(({ id }) => id)];
+  const refs = [...started.refs, ...finish.refs];
+  return {
+    ...{ files, base, project: caller.project.id, root: getCallerRoot(active) },
+    seen: [...new Set(transcripts)].map((transcript) => ({ transcript })),
+    cited: session === null ? [] : await readEventsByRef(store, session, refs),
+  };
+}
+
+/** A change of a live skill that waits beside it, until a person accepts it. */
+async function proposeUpdate(
+  deps: AuthoringDeps,
+  { writing: { started }, active, finish }: OpenWriting,
+  { files }: TakenPackage,
+  base: readonly PackageFile[] | null,
+  held: string,
+): Promise<HeldWriting> {
+  const { skill: name, target: path, before } = started;
+  const project = active.caller.project.id;
+  const after = await deps.versions.keep(files);
+  if (base !== null) await deps.versions.keep(base);
+  const run = getCallerThread(active) as SessionId;
+  const [because = ""] = await scrubTexts(deps, [finish.summary ?? started.message]);
+  const proposal: SkillProposal = {
+    id: authoredId("review", JSON.stringify([project, path, before, after])),
+    ...{ review: started.writing, do: "patch", name, project, path, before, after, held },
+    ...{ because: shorten(because, summaryChars), model: started.model ?? "the agent" },
+    evidence: started.refs.map((ref) => ({ run, ref })),
+  };
+  const common = { at: deps.clock.now(), project, session: null, actor: "agent" as const };
+  const key = `proposal:${proposal.id}`;
+  await deps.store.transaction((tx) =>
+    recordEntries(tx, [{ ...common, type: "proposal.made", key, data: proposal }]),
+  );
+  return { because: held, accept: `review accept ${proposal.id}` };
 }
 
 /** Everything that is wrong with a package, at once. */
@@ -270,8 +345,17 @@ function prepareReady(
   { writing: { started }, active }: OpenWriting,
   { files }: TakenPackage,
   base: readonly PackageFile[] | null,
+  held: string | null,
 ): PackageToPublish | AuthoringFault {
   const { all, reach } = listSkillFolders(deps, active);
+  const drafts = deps.places.skills("draft", null, [])?.[0];
+  const origin = { kind: "session", id: started.writing } as const;
+  const isDraft = drafts !== undefined && (base === null || dirname(started.target) === drafts.folder);
+  if (held !== null && isDraft)
+    return {
+      ...{ name: started.skill, files, path: `${drafts.folder}/${started.skill}`, place: drafts, base },
+      ...{ origin, reach: "draft", held },
+    };
   const place = findSkillFolder(started.target, all);
   if (place === null)
     return createFault(
@@ -284,7 +368,7 @@ function prepareReady(
   const { missing } = started;
   return {
     ...{ name: started.skill, files, path: started.target, place, base },
-    origin: { kind: "session", id: started.writing },
+    origin,
     // A person's skill in their repository stays in git.
     reach: base === null ? reach : isHere ? "repository" : "everywhere",
     ...(missing === undefined || missing === started.target ? {} : { missing }),
@@ -295,7 +379,7 @@ function prepareReady(
 async function recordEnd(
   deps: AuthoringDeps,
   { writing: { started, lastAt }, active, finish }: OpenWriting,
-  { status, changes, fault }: Pick<WritingFinished, "status" | "changes" | "fault">,
+  { status, changes, fault, held }: Pick<WritingFinished, "status" | "changes" | "fault" | "held">,
 ): Promise<WritingFinished> {
   const { invocation, project } = active.caller;
   const { writing, action, skill } = started;
@@ -304,16 +388,20 @@ async function recordEnd(
     ...{ writing, invocation, action, skill, status, changes, fault },
     ...{ summary: shorten(summary, summaryChars) || null, refs: [...new Set(finish.refs)] },
     file: active.session?.id ?? started.file,
+    ...(held === undefined ? {} : { held }),
   };
   const at = Math.max(deps.clock.now(), lastAt + 1);
   const common = { at, project: project.id, session: getCallerThread(active), actor: "agent" as const };
   const key = `writing:${writing}:${status === "refused" ? `refused:${at}` : "ended"}`;
   const entries: LedgerEntry[] = [{ ...common, type: "writing.finished", key, data: end }];
   if (isPublished(end)) {
-    const kind = action === "create" ? "learned" : "updated";
-    const text = composeReceipt(kind, skill, message || null);
+    const kind = held !== undefined ? "held" : action === "create" ? "learned" : "updated";
+    const text =
+      held === undefined ? composeReceipt(kind, skill, message || null) : composeHeldReceipt(skill, held);
     const receipt: Receipt = { kind, skill, text, invocation };
-    entries.push({ ...common, type: "receipt.given", key: `receipt:${writing}`, data: receipt });
+    // The agent shows its own receipts; that something waits is Knack's to tell.
+    const actor = held === undefined ? "agent" : "knack";
+    entries.push({ ...common, actor, type: "receipt.given", key: `receipt:${writing}`, data: receipt });
   }
   await deps.store.transaction((tx) => recordEntries(tx, entries));
   return end;
@@ -329,6 +417,7 @@ async function composeAnswer(
   if (!isPublished(end)) return { status, receipt: null, path: null, notes: remarks };
   const [given] = await store.ledger.get([`receipt:${started.writing}`]);
   const receipt = given?.type === "receipt.given" ? given.data.text : null;
+  if (end.held !== undefined) return { status, receipt, path: null, notes: remarks };
   const undo = `To undo it: knack skills undo ${started.skill}`;
   return { status, receipt, path: started.target, notes: [...remarks, undo] };
 }

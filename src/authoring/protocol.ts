@@ -5,6 +5,7 @@ import {
   type Caller,
   createFault,
   type Event,
+  type HeldWriting,
   isPersons,
   issues,
   type Receipt,
@@ -211,6 +212,7 @@ const receiptWords: Readonly<Record<Receipt["kind"], string>> = {
   learned: "Learned skill",
   updated: "Updated skill",
   used: "Used learned skill",
+  held: "A skill waits for your yes",
 };
 
 /** The receipt for the person: the agent's own words in their language if they name the skill, else Knack's. */
@@ -218,6 +220,11 @@ export function composeReceipt(kind: Receipt["kind"], name: string, message: str
   const own = (message ?? "").trim();
   const isReceipt = own.includes(name) && own.length <= receiptChars && isShowable(own);
   return isReceipt ? own : `${receiptWords[kind]}: ${name}`;
+}
+
+/** The receipt of something that waits for a person, in Knack's own words: the reason, and how to accept it. */
+export function composeHeldReceipt(name: string, { because, accept }: HeldWriting): string {
+  return `${receiptWords.held}: ${name}. Agents are not given it, because ${because}. To accept it: knack ${accept}`;
 }
 
 /** Whether a line may be shown to a person as it is. */

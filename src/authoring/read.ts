@@ -1,10 +1,19 @@
 import { recordEntries } from "../lessons/index.ts";
 import { type PackageFile, parseSkill, skillFile } from "../library/index.ts";
-import { type Event, type Item, isPersons, type LedgerEntry, parseRef, shorten } from "../records/index.ts";
+import {
+  type AuthoringFault,
+  createFault,
+  type Event,
+  type Item,
+  isPersons,
+  type LedgerEntry,
+  parseRef,
+  shorten,
+} from "../records/index.ts";
 import { itemNamed } from "../search/index.ts";
 import { decodeUtf8 } from "../text/index.ts";
 import { readEventsByRef } from "../transcripts/index.ts";
-import { isSafePath, mayBeWritten, scan } from "../trust/index.ts";
+import { isSafePath, mayBeWritten, needsPerson, scan } from "../trust/index.ts";
 import { type ActiveCaller, type AuthoringDeps, getCallerRoot, latestEvents } from "./caller.ts";
 import { type AuthoringResult, codeChars, describeUnknownSession, refuse, refuseWith } from "./protocol.ts";
 
@@ -69,7 +78,7 @@ async function loadSkill(
 }
 
 /** As much of a skill as is needed to hand it out. */
-type LoadableSkill = Pick<Item, "name" | "description" | "path" | "draft" | "harmless">;
+type LoadableSkill = Pick<Item, "name" | "description" | "path" | "draft" | "checkout" | "accepted" | "told">;
 
 /** Knack's own skills, as the library would have them. */
 async function readOwnSkills({ library, ownSkills }: AuthoringDeps): Promise<LoadableSkill[]> {
@@ -78,17 +87,15 @@ async function readOwnSkills({ library, ownSkills }: AuthoringDeps): Promise<Loa
     const path = `${folder}/${skillFile}`;
     const read = await library.readText(path);
     const skill = read.found === "text" ? parseSkill(read.text).skill : null;
-    if (skill)
-      found.push({ name: skill.name, description: skill.description, path, draft: false, harmless: true });
+    const own = { draft: false, checkout: null, accepted: null, told: "whole" } as const;
+    if (skill) found.push({ name: skill.name, description: skill.description, path, ...own });
   }
   return found;
 }
 
-/** Harmless skills that are not drafts, the project's and the person's together. */
+/** Skills that may be handed over as they are, the project's and the person's together. */
 function listLoadable(skills: readonly LoadableSkill[]): SkillIndex {
-  const shown = skills
-    .filter(({ draft, harmless }) => !draft && harmless)
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const shown = skills.filter(({ told }) => told === "whole").sort((a, b) => (a.name < b.name ? -1 : 1));
   const byName = new Map(shown.map(({ name, description }) => [name, { name, description }]));
   const all = [...byName.values()];
   return { skills: all.slice(0, maxSkillsListed), more: Math.max(0, all.length - maxSkillsListed) };
@@ -107,8 +114,11 @@ async function readSkillFile(
       `"${file.slice(0, codeChars)}" is not the path of a file in a skill.`,
       "Name a file as skill_load lists it: references/notes.md.",
     );
+  const fault = findUnvouched(item);
+  if (fault !== null) return refuseWith(fault);
   const folder = path.replace(/[\\/][^\\/]*$/, "");
-  const files = (await library.read(folder))?.files ?? [];
+  const read = await library.read(folder);
+  const files = read?.files ?? [];
   // Some agents also take a single file for a skill; it has no others.
   const found = files.find(
     (one) => one.path === file || (file === skillFile && path.endsWith(`/${one.path}`)),
@@ -120,6 +130,8 @@ async function readSkillFile(
       `Call skill_load with skill_name "${name}" alone; it lists the files.`,
       listPaths(files),
     );
+  // What is handed over is what was read and hashed just now, not what the file may hold a moment later.
+  if (item.checkout !== null && read?.hash !== item.accepted) return refuseWith(describeUnaccepted(item));
   const text = decodeUtf8(found.bytes);
   if (text === null)
     return refuse(
@@ -128,18 +140,45 @@ async function readSkillFile(
       "Use it by its path, or leave it.",
       [`${folder}/${file}`],
     );
-  const concerns = scan(text, { most: Number.POSITIVE_INFINITY, file }).filter(
-    (concern) => !mayBeWritten([concern]),
+  // Nobody has looked at a draft yet, so that nothing in it may be doubted.
+  const isStrict = item.draft || item.checkout !== null;
+  const concerns = scan(text, {
+    most: Number.POSITIVE_INFINITY,
+    file,
+    loaded: file === skillFile,
+    steps: isStrict,
+  }).filter((concern) =>
+    isStrict ? needsPerson([concern]) : !mayBeWritten([concern]) && concern.code !== "run-on-load",
   );
   if (concerns.length > 0)
     return refuse(
       "skill_package_invalid",
       `The skill "${name}" is withheld: its ${file} has dangerous content.`,
-      "Go on without it, and tell the person; they can look at it with: knack skills validate",
+      `Go on without it, and tell the person; they can look at it with: knack skills show ${name}`,
       concerns.map(({ message, where }) => `${where}: ${message}`),
     );
   const shown = shorten(text, loadedChars);
   return { ok: true, value: { name, description, file, text: shown, files: listPaths(files) } };
+}
+
+/** Why an agent is not given a skill that it names: nobody vouches for it. */
+function findUnvouched(item: LoadableSkill): AuthoringFault | null {
+  if (item.draft && item.told === "nothing")
+    return createFault(
+      "skill_not_accepted",
+      `The draft "${item.name}" waits for the person's yes.`,
+      `Go on without it. The person can look at it and accept it: knack skills show ${item.name}, knack skills accept ${item.name}`,
+    );
+  return item.checkout !== null && item.told !== "whole" ? describeUnaccepted(item) : null;
+}
+
+function describeUnaccepted({ name, path }: LoadableSkill): AuthoringFault {
+  return createFault(
+    "skill_not_accepted",
+    `The skill "${name}" came with this repository, and the person has not accepted its present text.`,
+    "Use your own means to load it, if you have them. The person can let Knack hand it over: knack skills trust",
+    [path],
+  );
 }
 
 function listPaths(files: readonly PackageFile[]): string[] {

@@ -1,11 +1,13 @@
+import { createHash } from "node:crypto";
 import { opendirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { asString, readPlainText } from "../base/index.ts";
+import { asString, readPlainFile } from "../base/index.ts";
 import { asksToRemember } from "../learning/index.ts";
 import { sharedLessonId } from "../lessons/index.ts";
 import { findHome, readQuestion, recallFromSnapshot, renderPromptFact } from "../recall/index.ts";
 import { describeProject, type FoundItem, find, readIndexFiles, renderFound } from "../search/index.ts";
 import { noteRequest, writeNote } from "../spool/index.ts";
+import { findCheckout } from "../transcripts/index.ts";
 import { dropPrivate, ownWords, redact } from "../trust/index.ts";
 import { attempt, type HookEvent, type HookReply, isGivenByProgram } from "./event.ts";
 import { takeAnswer } from "./offer.ts";
@@ -19,6 +21,8 @@ const mostNames = 2_000;
 const mostTold = 3;
 /** Characters of a prompt that are recorded; twice as many are read. */
 const promptChars = 4_000;
+/** Bytes of a skill's file that are read; the library has none that is longer. */
+const skillBytes = 1_000_000;
 
 /** Takes an answer to an offer; else tells the agent the best few lessons and skills for what the user asks. */
 export async function atPrompt(call: HookEvent): Promise<HookReply | null> {
@@ -99,7 +103,7 @@ async function recallLessons(call: HookEvent, known: OpenSnapshot, text: string)
   return matches.flatMap((match) => {
     const made = known.get("made", match.lesson.id);
     // The agent already sees what happened in this session, and reads rules that are live.
-    if (match.from.every(({ run }) => run === call.session) || (made?.live && made.body === null)) return [];
+    if (match.from.every(({ run }) => run === call.session) || (made?.live && !made.isSkill)) return [];
     const id = sharedLessonId(match.lesson);
     return {
       kind: "lesson" as const,
@@ -139,20 +143,36 @@ function listNames(folder: string): string[] {
   return names;
 }
 
-/** A skill as it is shown; null if its file is gone or unreadable. */
+/** A skill as it is shown; null if its file is gone, or belongs to another checkout that claims the same project. */
 function fitItem(call: HookEvent, project: string, { card, how }: FoundItem): Fit | null {
-  const changed = attempt(() => statSync(card.path, { throwIfNoEntry: false })?.mtimeMs ?? null);
-  if (changed === null) return null;
+  if (!isOfCheckout(call, card) || attempt(() => statSync(card.path)) === null) return null;
   const { id, name, source } = card;
-  // Only a text unchanged since it was scanned for the index is given whole. The agent may read what Knack may not.
-  const mayLoad = how === "load" && card.harmless && changed === card.changedAt;
-  const whole = mayLoad ? readPlainText(card.path) : null;
+  const whole = how === "load" ? attempt(() => readScanned(card.path, card.hash)) : null;
   const shown = { type: "offered", skill: id, name, how: whole === null ? "offer" : "load" } as const;
   return {
     ...{ kind: "skill", id, name, source },
     text: renderFound(card, whole),
     say: (text) => show(call, project, { ...shown, text }),
   };
+}
+
+/** A project's skills are those of the folder that the agent works in, not of whoever claims its remote. */
+function isOfCheckout({ cwd }: HookEvent, { checkout }: FoundItem["card"]): boolean {
+  if (checkout === null || cwd === null) return checkout === null;
+  const here = findCheckout(cwd);
+  return here === null ? isBelow(cwd, checkout) : [here.root, here.worktree].includes(checkout);
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** The text that was scanned for the index; null where the file holds another by now, whatever its time says. */
+function readScanned(path: string, hash: string): string | null {
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(
+    readPlainFile(path, { maxBytes: skillBytes }),
+  );
+  return createHash("sha256").update(text).digest("hex") === hash ? text : null;
 }
 
 /** Picks the best fits that the agent does not have in context yet, within the character limit. */

@@ -56,7 +56,7 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const isResumed = call.payload.source === "resume";
   const holding = isResumed ? [] : tellHolding(call, project, lessons, hasRoom);
   const skills = (isResumed ? [] : starts.flatMap((start) => start.skills))
-    .map(({ name, description }) => `- ${name}: ${redact(description)}`)
+    .map(({ name, description }) => (description === "" ? `- ${name}` : `- ${name}: ${redact(description)}`))
     .filter(hasRoom);
   const said = [
     ...(learned.length > 0 ? [`Learned here since${sinceDay(last, call.now)}:`, ...learned] : []),

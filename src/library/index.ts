@@ -1,6 +1,7 @@
 export type { CatalogReading, FindRoots } from "./catalog/catalog.ts";
 export type { ItemRoot } from "./catalog/read-files.ts";
 export { openStock, type Stock } from "./catalog/stock.ts";
+export type { RepositoryItem, RepositoryTrust } from "./catalog/trust.ts";
 export { importKind } from "./exchange/exchange.ts";
 export {
   createLibrary,
@@ -15,7 +16,7 @@ export { maintain } from "./lifecycle/maintain.ts";
 export { curationLimits } from "./lifecycle/proposals.ts";
 export { createPublishDeps, openLibrary } from "./open-library.ts";
 export { findWritingEnd, isWritten, listWritings, type SkillWriting } from "./origins.ts";
-export { packageLimits, packageText, type SubmittedFiles } from "./package.ts";
+export { packageLimits, packageText, type SubmittedFiles, scanPackageSince } from "./package.ts";
 export { type ChangeOutcome, type PublishResult, publishPlan, repairChanges } from "./publish/apply.ts";
 export {
   type AgentFolders,
@@ -33,6 +34,7 @@ export {
   type RulesFile,
   readHistory,
 } from "./publish/changes.ts";
+export { findHold, type WrittenPackage } from "./publish/hold.ts";
 export { type LeftOut, listPublished, type PublishedItem, type Suggestion } from "./publish/lessons.ts";
 export { findSkillFolder, openPackages, type PackageToPublish } from "./publish/plan-package.ts";
 export { maxDescriptionChars, renderRule } from "./publish/render.ts";

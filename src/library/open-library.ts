@@ -3,6 +3,7 @@ import { type Home, resolveSettings } from "../settings/index.ts";
 import type { Store } from "../store/index.ts";
 import type { IngestDeps, SessionView } from "../transcripts/index.ts";
 import type { Stock } from "./catalog/stock.ts";
+import { openTrust } from "./catalog/trust.ts";
 import { openEvolution } from "./evolve/evolve.ts";
 import { openExchange } from "./exchange/exchange.ts";
 import { createLibrary, createVersions } from "./files/packages.ts";
@@ -52,6 +53,12 @@ export function openLibrary(deps: LibraryVerbDeps) {
   const { evolve, evolveDrafts } = openEvolution(publishing, library);
   return {
     ...openItems(deps),
+    ...openTrust({
+      ...publishing,
+      projectAt,
+      catalog: stock.catalog,
+      restock: (cwd) => stock.restockAt(cwd),
+    }),
     ...curator,
     ...verbs,
     ...gaps,

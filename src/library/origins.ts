@@ -64,9 +64,11 @@ export async function readAuthors(
     authors.set(learning, { by: "agent", project, session, format, model, evidence });
   }
   for (const { data } of await store.ledger.since("proposal.made", 0)) {
-    const { id, project, model, evidence } = data;
+    const { id, review, project, model, evidence } = data;
     const session = evidence[0]?.run ?? null;
-    authors.set(id, { by: "review", project, session, format: null, model, evidence: evidence.length });
+    // An agent's change of a live skill may wait as a proposal.
+    const by = authors.get(review)?.by ?? "review";
+    authors.set(id, { by, project, session, format: null, model, evidence: evidence.length });
   }
   return authors;
 }

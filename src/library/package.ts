@@ -6,8 +6,10 @@ import {
   isSafePath,
   maskStart,
   maxBodyChars,
+  needsPerson,
   type Redactor,
   scan,
+  scanFiles,
   scanSince,
 } from "../trust/index.ts";
 import type { PackageFile, PackageFileList } from "./files/packages.ts";
@@ -105,6 +107,37 @@ export function scanPackage(files: PackageFileList): Concern[] {
   return [...(skill === null ? [] : scanSkill(skill)), ...others];
 }
 
+/** The scan of a package that somebody else wrote: its texts, the words in other files, front matter and names. */
+export function scanForeign(files: PackageFileList, main = skillFile): Concern[] {
+  const given = { files: files.map(packageText), old: new Map<string, PackageText>() };
+  const text = given.files.find(({ path }) => path === main)?.text ?? "";
+  const passages = listPassages(given, text, main).flatMap((passage) => scanPassage(passage, main));
+  const all = [...scanFiles(given.files), ...passages.map(({ concern }) => concern)];
+  return [...new Map(all.map((one) => [`${one.code} ${one.where} ${one.message}`, one])).values()];
+}
+
+/** What a person should look at in a package that is not in the one before it. */
+export function scanPackageSince(before: PackageFileList | null, files: PackageFileList): Concern[] {
+  const old = new Set(scanForeign(before ?? []).map(({ code, message }) => `${code} ${message}`));
+  return scanForeign(files).filter((one) => needsPerson([one]) && !old.has(`${one.code} ${one.message}`));
+}
+
+/** Front matter by which an agent runs something or may do more; only a person gives that. */
+export function findGrants(text: string): string[] {
+  return [...readSettings(text).keys()].flatMap((key) =>
+    grants.has(key.toLowerCase()) ? `"${key}" gives permissions, which only a person gives.` : [],
+  );
+}
+
+const grants = new Set([
+  "allowed-tools",
+  "allowedtools",
+  "hooks",
+  "permissionmode",
+  "permission-mode",
+  "mcpservers",
+]);
+
 const folders = new Set(["scripts", "references", "assets"]);
 
 function checkLayout({ files, links, old, faults }: Submission): void {
@@ -155,6 +188,8 @@ function checkForm({ name, isLearned, old, faults, remarks }: Submission, text: 
     note(severity === "error" && !known.has(message), message);
   const { skill } = parseSkill(text);
   if (skill !== null) checkSkill(skill, isLearned, was === null ? null : parseSkill(was).skill, note);
+  const granted = findGrants(was ?? "");
+  for (const grant of findGrants(text)) if (!granted.includes(grant)) note(true, grant);
   // Permissions and hooks stand in a person's front matter.
   const settings = readSettings(text);
   for (const [key, value] of readSettings(was ?? ""))
@@ -162,7 +197,7 @@ function checkForm({ name, isLearned, old, faults, remarks }: Submission, text: 
 }
 
 function checkSkill(
-  { name, description, allowedTools, metadata, body }: Skill,
+  { name, description, metadata, body }: Skill,
   isLearned: boolean,
   old: Skill | null,
   note: (isFault: boolean, message: string) => void,
@@ -180,8 +215,6 @@ function checkSkill(
       true,
       `The body has ${body.length} characters; ${maxBodyChars} are allowed: move the rest into references/.`,
     );
-  if (allowedTools !== undefined && old?.allowedTools === undefined)
-    note(true, `"allowed-tools" gives permissions, which only a person gives.`);
   // In a learned skill Knack writes these itself; in a person's they would be untrue.
   for (const key of isLearned ? [] : knackFacts)
     if (metadata[key] !== old?.metadata[key])
@@ -212,9 +245,13 @@ interface Passage {
 }
 
 /** All that can be read in a package: texts, words in binary files, the front matter unescaped, and new paths. */
-function listPassages({ files, old }: Submission, main: string): Passage[] {
-  const known = new Set(listFrontMatter(old.get(skillFile)?.text ?? ""));
-  const fresh = files.filter(({ path }) => path !== skillFile && !old.has(path));
+function listPassages(
+  { files, old }: Pick<Submission, "files" | "old">,
+  main: string,
+  called = skillFile,
+): Passage[] {
+  const known = new Set(listFrontMatter(old.get(called)?.text ?? ""));
+  const fresh = files.filter(({ path }) => path !== called && !old.has(path));
   // YAML can spell a word so that only its reader sees it.
   const escaped = listFrontMatter(main).filter((text) => !main.includes(text));
   return [
@@ -226,7 +263,7 @@ function listPassages({ files, old }: Submission, main: string): Passage[] {
       ...{ where: `the name ${path}`, text: `${path}\n${path.replace(/[^\p{L}\p{N}]+/gu, " ")}`, before: "" },
     })),
     ...escaped.map((text) => ({
-      ...{ where: `${skillFile} (front matter)`, text, before: known.has(text) ? text : "" },
+      ...{ where: `${called} (front matter)`, text, before: known.has(text) ? text : "" },
     })),
   ];
 }
@@ -248,7 +285,7 @@ const binaryConcerns: ReadonlySet<ConcernCode> = new Set(["secret", "injection",
 
 async function checkWords(given: Submission, main: string, redactor: Redactor): Promise<void> {
   const passages = listPassages(given, main);
-  for (const passage of passages) scanPassage(given, passage);
+  for (const passage of passages) noteConcerns(given, passage);
   // A mark that was copied from what the author read: nobody knows what is to stand there.
   for (const { where, text, before } of passages)
     if (text.split(maskStart).length > before.split(maskStart).length)
@@ -258,14 +295,21 @@ async function checkWords(given: Submission, main: string, redactor: Redactor): 
   for (const [at, passage] of passages.entries()) noteSecrets(given, passage, clean[at] ?? "", known);
 }
 
-function scanPassage({ isLearned, faults, remarks }: Submission, passage: Passage): void {
+function scanPassage(passage: Passage, main = skillFile): ReturnType<typeof scanSince> {
   const { where, text, before, hasLines, isBinary } = passage;
-  if (!isLearned && text === before) return;
-  const options = { most: packageLimits.fileBytes, file: where, loaded: where === skillFile };
-  for (const { concern, isOld } of scanSince(before, text, options)) {
-    if (isBinary && !binaryConcerns.has(concern.code)) continue;
+  const options = { most: packageLimits.fileBytes, file: where, loaded: where === main };
+  return scanSince(before, text, options).flatMap(({ concern, isOld }) =>
+    isBinary && !binaryConcerns.has(concern.code)
+      ? []
+      : { concern: hasLines ? concern : { ...concern, where }, isOld },
+  );
+}
+
+function noteConcerns({ isLearned, faults, remarks }: Submission, passage: Passage): void {
+  if (!isLearned && passage.text === passage.before) return;
+  for (const { concern, isOld } of scanPassage(passage)) {
     const isFault = concern.severity === "block" && (isLearned || !isOld);
-    (isFault ? faults : remarks).add(`${hasLines ? concern.where : where}: ${concern.message}`);
+    (isFault ? faults : remarks).add(`${concern.where}: ${concern.message}`);
   }
 }
 

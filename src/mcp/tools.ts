@@ -40,10 +40,11 @@ const skillSearch = defineTool({
 });
 
 async function findSkills(knack: Knack, query: string, cwd: string) {
-  return (await knack.find(query, cwd)).map(({ card, why, chance }) => {
-    const { name, kind, draft, harmless } = card;
-    // A description that may be dangerous is not shown.
-    const description = harmless ? card.description : "";
+  const found = (await knack.find(query, cwd)).filter(({ card }) => card.told !== "nothing");
+  return found.map(({ card, why, chance }) => {
+    const { name, kind, draft, told } = card;
+    // A description is the words of whoever wrote it: where nobody vouches for them, the name is enough.
+    const description = told === "whole" ? card.description : "";
     return { name, kind, description, why, draft, chance: Math.round(chance * 100) / 100 };
   });
 }
@@ -148,7 +149,7 @@ const skillLearningFinish = defineTool({
   name: "skill_learning_finish",
   title: "Publish the skill, or give it up",
   about:
-    "Call after skill_learning_start, once the package is written, or when you give it up. The package is checked and goes live; or nothing changes and you are told what to repair: repair it and call again. Show the person the receipt it answers with, once.",
+    "Call after skill_learning_start, once the package is written, or when you give it up. The package is checked and goes live, or waits for the person; or nothing changes and you are told what to repair: repair it and call again. Show the person the receipt it answers with, once.",
   input: z.object({
     action: fields.action,
     skill_name: fields.skill,

@@ -326,7 +326,10 @@ function listMadeRows(published: readonly SnapshotItem[]): Row[] {
   // The later row wins: what is live, over a draft of the same lesson.
   made.sort((a, b) => Number(isLive(a)) - Number(isLive(b)));
   return made.map((one) => {
-    const row: SnapshotRows["made"] = { name: one.name, live: isLive(one), body: one.skill?.body ?? null };
+    // A draft is named, and what was changed since it was accepted is another text.
+    const body = isLive(one) && one.state === "active" ? (one.skill?.body ?? null) : null;
+    const isSkill = one.kind === "skill";
+    const row: SnapshotRows["made"] = { name: one.name, live: isLive(one), isSkill, body };
     return [`made ${one.origin.id}`, row];
   });
 }
@@ -415,7 +418,8 @@ function listStartRows(sources: Sources): Row[] {
     if (one.kind !== "skill" || !isLive(one) || one.skill === null) continue;
     const [taught] = (one.members ?? [one.origin.id]).flatMap((id) => scopeIds.get(id) ?? []);
     const scopeId = one.reach === "everywhere" ? "user" : (taught ?? one.askedIn ?? "user");
-    startOf(scopeId).skills.push({ name: one.name, description: one.skill.description });
+    const description = one.state === "active" ? one.skill.description : "";
+    startOf(scopeId).skills.push({ name: one.name, description });
   }
   return [...starts].map(([scopeId, { lessons, skills }]) => {
     const surest = lessons.filter(({ active }) => active).slice(0, startLessons);
@@ -479,8 +483,13 @@ export interface SnapshotRows {
     readonly learned: readonly { readonly lessonId: string; readonly name: string }[];
     readonly ask: { readonly lessonId: string; readonly name: string; readonly line: string } | null;
   };
-  /** A lesson's artifact; the body is null for a rule. */
-  readonly made: { readonly name: string; readonly live: boolean; readonly body: string | null };
+  /** A lesson's artifact; the body is null for what agents are not given. */
+  readonly made: {
+    readonly name: string;
+    readonly live: boolean;
+    readonly isSkill: boolean;
+    readonly body: string | null;
+  };
 }
 
 interface StartLesson {

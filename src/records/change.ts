@@ -27,6 +27,8 @@ export interface Artifact {
   readonly members?: readonly string[];
   /** For a draft: a lesson for a skill that a person wrote, which waits for their yes. */
   readonly proposal?: true;
+  /** For a draft: why no agent is given it, and why it does not go live by itself, before a person's yes. */
+  readonly held?: string;
   /** The origin of what took its place: undoing one undoes the other. */
   readonly replacedBy?: Origin;
   /** For a rule: Knack made the file it stands in, which goes with the last rule. */
@@ -157,10 +159,23 @@ export interface Item {
   readonly body: string;
   /** Whether it is loaded whole, as a person set it; `person` if only a person may call it. */
   readonly load: "always" | "never" | "fit" | "person";
-  /** Whether its text may be put before an agent unasked. */
+  /** Whether the scan found nothing that may not be put before an agent. */
   readonly harmless: boolean;
+  /** Whether the scan found anything at all, also what only a person should look at. */
+  readonly doubted: boolean;
+  /** The checkout that it came with; null for what the person has on this machine. */
+  readonly checkout: string | null;
+  /** The hash of the whole package, where Knack wrote these very files or a person accepted them; else null. */
+  readonly accepted: string | null;
+  readonly told: Told;
   readonly changedAt: number;
 }
+
+/**
+ * How much of an item agents are told unasked: all of it where it fits well, its name alone, or nothing. A draft and
+ * what a repository brought along are only named until a person accepts them.
+ */
+export type Told = "whole" | "name" | "nothing";
 
 /** A problem with a library file. An error keeps it out of the library, a warning does not. */
 export interface ItemProblem {

@@ -26,6 +26,7 @@ export {
   type Skill,
   type SkillProblem,
   type StoredChange,
+  type Told,
 } from "./change.ts";
 export {
   type EntryOf,
@@ -35,6 +36,7 @@ export {
   type Occasion,
   type ProjectFold,
   type SessionJudgement,
+  type SkillsTrusted,
 } from "./ledger.ts";
 export {
   type ArtifactKind,
@@ -125,6 +127,7 @@ export {
   createFault,
   deferReasons,
   effects,
+  type HeldWriting,
   type Issue,
   isPublished,
   issues,

@@ -111,6 +111,20 @@ interface ShownSkill extends Shown {
   readonly how: "load" | "offer";
 }
 
+/** Trust goes with the folder that the person works in: a remote can be claimed by any folder. */
+export interface SkillsTrusted {
+  /** The checkout's root folder. */
+  readonly root: string;
+  /** What was accepted there; nothing where the person said no. */
+  readonly skills: readonly {
+    readonly name: string;
+    /** The file with its text, below the root. */
+    readonly path: string;
+    /** The hash of the whole package. */
+    readonly hash: string;
+  }[];
+}
+
 interface UseRating extends KnownThing {
   /** Null revokes an earlier verdict in the session. */
   readonly verdict: UseVerdict | null;
@@ -205,6 +219,8 @@ export type LedgerEntry =
   /** A person asked for something that nothing in the library is for. */
   | Entry<"prompt.unmatched", { readonly text: string }>
   | Entry<"gap.decided", { readonly gap: string; readonly decision: "promoted" | "rejected" }>
+  /** A person accepted the skills that a checkout brought along, as they were then, or took that back. */
+  | Entry<"skills.trusted", SkillsTrusted>
   | Entry<"skill.pinned", { readonly skill: string; readonly name: string; readonly pinned: boolean }>
   /** An agent was asked to write a lesson down, and what it did about that. */
   | Entry<

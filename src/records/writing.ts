@@ -19,7 +19,7 @@ export type Issue = (typeof issues)[number];
 type FaultCode =
   | "invalid_argument" | "skill_core_readonly" | "skill_already_exists" | "skill_package_missing"
   | "skill_package_invalid" | "skill_near_duplicate" | "learning_unavailable" | "learning_not_started"
-  | "evidence_unresolved" | "signal_refused" | "skill_unknown" | "publish_failed";
+  | "evidence_unresolved" | "signal_refused" | "skill_unknown" | "skill_not_accepted" | "publish_failed";
 
 /** A refusal that an agent can act on: what is wrong, each thing of it, and what to do next. */
 export interface AuthoringFault {
@@ -90,11 +90,20 @@ export interface WritingFinished {
   readonly file: string;
   readonly changes: readonly string[];
   readonly fault: AuthoringFault | null;
+  /** Where it waits for a person's yes: the reason, and what accepts it. */
+  readonly held?: HeldWriting;
+}
+
+/** Something written that no agent is given before a person accepts it. */
+export interface HeldWriting {
+  readonly because: string;
+  /** The command that accepts it, after `knack`. */
+  readonly accept: string;
 }
 
 /** Proof that something learned was created, changed or used, in the words that a person is shown. */
 export interface Receipt {
-  readonly kind: "learned" | "updated" | "used";
+  readonly kind: "learned" | "updated" | "used" | "held";
   readonly skill: string;
   readonly text: string;
   readonly invocation: string;
@@ -257,6 +266,8 @@ export interface SkillProposal {
   readonly before: string | null;
   readonly after: string;
   readonly because: string;
+  /** Why it waits for a person whatever the settings say; absent where nothing speaks against it. */
+  readonly held?: string;
   readonly model: string;
   /** The events it rests on, by the agent's session. */
   readonly evidence: readonly { readonly run: SessionId; readonly ref: string }[];

@@ -1,4 +1,4 @@
-import type { ItemKind } from "../records/index.ts";
+import type { ItemKind, Told } from "../records/index.ts";
 import { tokenize } from "../text/index.ts";
 
 /** A searchable skill, command or agent, with every text that may describe its purpose. */
@@ -44,10 +44,12 @@ export interface LibraryCard {
   /** The source from which Knack made it; null for items written by others. */
   readonly source: string | null;
   readonly path: string;
-  /** When its file was last changed before it was indexed. */
-  readonly changedAt: number;
-  /** Whether its text may be put before an agent unasked. */
-  readonly harmless: boolean;
+  /** The checkout that it came with; null for what the person has on this machine. */
+  readonly checkout: string | null;
+  /** Of its text as it was scanned for the index: another text is not given to an agent. */
+  readonly hash: string;
+  /** How much of it agents are told unasked. */
+  readonly told: Told;
   /** Projects with something of their own by its name, which goes before it there. */
   readonly hiddenIn: readonly string[];
   /** A name and a description, tokenized when they are indexed: a search has no time for it. */

@@ -36,16 +36,16 @@ export function find(index: LibraryIndex, text: string, options: FindOptions): F
   const scopeIds = new Set([project, "user"]);
   const { query, entries } = rank(index, text, { context, scopeIds, most: mostRanked });
   const fitting = entries.filter(({ card }) => {
-    const { hiddenIn, load } = card;
+    const { hiddenIn, load, told } = card;
     // What only a person may call is not put before an agent.
-    return !hiddenIn.includes(project) && (asked || load !== "person");
+    return !hiddenIn.includes(project) && (asked || (load !== "person" && told !== "nothing"));
   });
   const judged = judge(fitting, index.sizeFor(scopeIds));
   const { load, offers } = judged.decide(asked);
   const toFound = (match: (typeof offers)[number]): FoundItem => {
     const { card } = match;
     // A command is the person's to call and an agent is given work: neither is a text to follow.
-    const isLoaded = match === load && card.kind === "skill" && card.harmless;
+    const isLoaded = match === load && card.kind === "skill" && card.told === "whole";
     const why = judged.explain(match, query.text);
     return { card, how: isLoaded ? "load" : "offer", chance: match.chance, why };
   };
@@ -68,8 +68,8 @@ export function renderFound(card: LibraryCard, text: string | null): string {
     const rest = body.length > loadChars ? `\n[cut; the rest is in ${card.path}]` : "";
     return `Knack: ${label(card)} fits what is asked (${card.path}):\n${body.slice(0, loadChars)}${rest}`;
   }
-  // A description can give an agent orders as well as a text can.
-  const about = card.harmless ? cutAtWord(oneLine(card.description), offerChars) : "";
+  // A description can give an agent orders as well as a text can: where nobody vouches for it, the name is enough.
+  const about = card.told === "whole" ? cutAtWord(oneLine(card.description), offerChars) : "";
   return `Knack: ${label(card)} may fit${about === "" ? "." : `: ${asSentence(about)}`} ${explainAccess(card)}`;
 }
 
@@ -78,7 +78,7 @@ function label({ kind, draft, name }: LibraryCard): string {
 }
 
 function explainAccess({ kind, draft, name, path, load }: LibraryCard): string {
-  if (draft) return `Read ${path} before you begin.`;
+  if (draft) return `Nobody has accepted it yet; if you need it, load it with skill_load "${name}".`;
   if (load === "person") return `It is for the person to call: /${name}.`;
   return {
     skill: `Load it with the Skill tool, or read ${path}.`,

@@ -52,7 +52,7 @@ interface IndexHead {
 }
 
 /** Increase the first number when the encoding changes, the second when a text gets other tokens or other fields. */
-const indexVersion = "3.1";
+const indexVersion = "4.1";
 
 const tokenKey = "term ";
 

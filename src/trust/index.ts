@@ -41,3 +41,10 @@ export {
 } from "./scan.ts";
 export { findDoubt, listTracedWords } from "./taint.ts";
 export { createThreadRedactor } from "./thread.ts";
+export {
+  describeDoubt,
+  findWrittenDoubt,
+  listPrograms,
+  type WritingFacts,
+  type WrittenText,
+} from "./written.ts";

@@ -10,6 +10,7 @@ import {
   secretUnder,
 } from "./assignments.ts";
 import { recoverSecrets, SessionSecrets } from "./known.ts";
+import { dropPrivate } from "./private.ts";
 import { findSecrets, maxRounds, redact, redactNamed } from "./redact.ts";
 import { isSecretKey } from "./tables.ts";
 

@@ -74,12 +74,12 @@ function listQuotes({ lesson, steps, excerpt: { failed } }: Finding): string[] {
 
 // --- The words that decide what a command does ---
 
-interface TellingWord {
+export interface TellingWord {
   readonly kind: "program" | "package" | "host" | "option";
   readonly word: string;
 }
 
-function listTellingWords(command: string, root: string | null): TellingWord[] {
+export function listTellingWords(command: string, root: string | null): TellingWord[] {
   return parseCommand(command).flatMap((run) => [
     ...findProgram(run, root),
     ...findPackages(run)
@@ -139,7 +139,7 @@ function trimVersion(word: string): string {
   return word.replace(/(?<=.)(?:@[^/]*|[=<>~!]=?.*|\[.*)$/, "");
 }
 
-function findHosts(word: string): string[] {
+export function findHosts(word: string): string[] {
   const urls = [...word.matchAll(/[a-z][a-z0-9+.-]*:\/\/(?:[^/@\s]*@)?([^/:\s"']+)/gi)].map(
     ([, host = ""]) => host,
   );
@@ -166,7 +166,7 @@ interface Circumstances {
 }
 
 /** Where the agent had a word from, if that speaks against telling it; null where it is the agent's or the person's. */
-function traceWord(
+export function traceWord(
   { kind, word }: TellingWord,
   before: readonly Event[],
   { failed, root }: Circumstances,
@@ -186,7 +186,7 @@ function traceWord(
 }
 
 /** Who says a word in an event: its author in what was typed or called, another in what came back. */
-function findMention(event: Event, word: string, root: string | null): Provenance | null {
+export function findMention(event: Event, word: string, root: string | null): Provenance | null {
   if (event.kind === "call" && mentions(`${event.command ?? ""}\n${listTexts(event.input)}`, word))
     return "agent";
   if (!mentions(event.text, word)) return null;

@@ -1230,5 +1230,7 @@ describe("an agent that was asked to write a lesson down", () => {
 });
 
 function recordNotes(store: Store, notes: readonly HookNote[]): Promise<boolean> {
-  return openRecall({ store, home: {}, clock: { now: () => 0 } } as unknown as Parameters<typeof openRecall>[0]).hear(notes);
+  return openRecall({ store, home: {}, clock: { now: () => 0 } } as unknown as Parameters<
+    typeof openRecall
+  >[0]).hear(notes);
 }

@@ -43,9 +43,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(known.home, { recursive: true, force: true }));
 
-const matchKeys = "kind name lesson score load why evidence id action failed worked distance sessions doubt".split(
-  " ",
-);
+const matchKeys =
+  "kind name lesson score load why evidence id action failed worked distance sessions doubt".split(" ");
 
 describe("knack recall", () => {
   it.each<[string, string[], string | undefined]>([

@@ -54,7 +54,7 @@ describe("knack status", () => {
     const { week, reviews, judge, ...rest } = await statusOf(tempFolder());
     const keys = (value: object) => Object.keys(value).sort().join(" ");
     expect(keys(rest)).toBe(
-      "agents broken chronic commands contradictions drafts home learnedAt lessons next off projects proposals rules sessions skills suggested suggestions unjudged",
+      "agents broken chronic commands contradictions drafts home learnedAt lessons next off projects proposals rules sessions skills suggested suggestions unjudged unvouched",
     );
     expect(keys(week)).toBe("cost learned saved since used");
     expect(keys(week.used)).toBe(

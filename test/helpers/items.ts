@@ -20,6 +20,10 @@ export function anItem(name: string, more: Partial<Item> = {}): Item {
     body: "",
     load: "fit",
     harmless: true,
+    doubted: false,
+    checkout: null,
+    accepted: null,
+    told: "whole",
     changedAt: 0,
     ...more,
   };

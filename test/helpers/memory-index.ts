@@ -49,7 +49,7 @@ function cardOf({ entry, load, uses, scopeId }: Indexed): LibraryCard {
   const { id, name, description } = entry;
   return {
     ...{ id, name, description, load, uses, scopeId, kind: "skill", draft: false, source: null },
-    ...{ path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true, hiddenIn: [] },
+    ...{ path: `/skills/${name}/SKILL.md`, checkout: null, hash: "h", told: "whole", hiddenIn: [] },
     reading: readEntry(entry).reading,
   };
 }

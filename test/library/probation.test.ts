@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import { type Item, itemId } from "../../src/records/change.ts";
-import type { Lesson, UseVerdict } from "../../src/records/lesson.ts";
+import type { Finding, Lesson, UseVerdict } from "../../src/records/lesson.ts";
 import { noExcerpt } from "../../src/records/lesson.ts";
 import type { Actor } from "../../src/records/session.ts";
 import { anItem } from "../helpers/items.ts";
@@ -20,11 +20,12 @@ const recovery = {
 };
 
 /** A lesson that turned active, and the draft that Knack made of it. */
-async function drafted(): Promise<{ own: Desk; instinct: Lesson }> {
+async function drafted(more: Partial<Finding> = {}): Promise<{ own: Desk; instinct: Lesson }> {
   const own = await desk();
-  await own.learns(recovery);
-  await own.learns({ ...recovery, at: Date.UTC(2026, 0, 4) }, "/s/2.jsonl");
-  const instinct = await own.learns({ ...recovery, at: Date.UTC(2026, 0, 5) }, "/s/3.jsonl");
+  const finding = { ...recovery, ...more };
+  await own.learns(finding);
+  await own.learns({ ...finding, at: Date.UTC(2026, 0, 4) }, "/s/2.jsonl");
+  const instinct = await own.learns({ ...finding, at: Date.UTC(2026, 0, 5) }, "/s/3.jsonl");
   for (const planned of await own.planOwn({ now: own.clock.now(), asked: new Set() }))
     await own.keep(planned.lesson, planned.choice);
   return { own, instinct };
@@ -58,6 +59,17 @@ describe("a draft on probation", () => {
     expect(await states(own)).toEqual([`${name} me active`]);
     expect(readFileSync(join(own.repository, ".git/info/exclude"), "utf8")).toContain(name);
     expect(await moves(own)).toEqual([]);
+  });
+
+  test("stays a draft, however often it helped, where somebody else's words are in it", async () => {
+    const doubt = { kind: "foreign", from: "web", words: "--legacy-peer-deps" } as const;
+    const { own, instinct } = await drafted({ doubt });
+    expect((await own.shelf()).map(({ held }) => held)).toEqual([
+      '"--legacy-peer-deps" came from a web page',
+    ]);
+    for (const session of ["s1", "s2", "s3"]) await rated(own, session, "helpful", instinct.id);
+    expect(await moves(own)).toEqual([]);
+    expect(await states(own)).toEqual([`${name} draft draft`]);
   });
 
   test("counts what was judged of the skill and of its lesson, a session once", async () => {

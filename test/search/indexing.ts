@@ -8,7 +8,7 @@ export function filed(id: string, text = `does ${id}`, scopeId = "user"): IndexI
     entry: { id, name, description, when: "", tags: [], body: text, prompts: [] },
     card: {
       ...{ id, name, description, scopeId, load: "fit", uses: 0, kind: "skill", draft: false, source: null },
-      ...{ path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true, hiddenIn: [] },
+      ...{ path: `/skills/${name}/SKILL.md`, checkout: null, hash: "h", told: "whole", hiddenIn: [] },
     },
     mark: `${scopeId} ${text}`,
   };

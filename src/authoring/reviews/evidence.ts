@@ -63,7 +63,8 @@ export async function gatherEvidence(
   if (typeof listed === "string") return { unread: listed };
   const packages = listed.skills;
   const own = items.filter(
-    ({ kind, scopeId }) => kind === "skill" && (scopeId === project || scopeId === "user"),
+    ({ kind, scopeId, draft, told }) =>
+      kind === "skill" && (scopeId === project || scopeId === "user") && !(draft && told === "nothing"),
   );
   const skills = own.map((item) => describeSkill(item, packages));
   const facts = await readFacts(deps.store, project, window, skills);
@@ -72,11 +73,14 @@ export async function gatherEvidence(
   const { leads, without } = await dropUnchangeable(deps, found.leads, packages);
   if (leads.length === 0) return { skip: without.join("; ") };
   const changed = new Set(leads.flatMap((one) => (one.do === "patch" ? one.skill : [])));
+  const vouched = new Set(own.flatMap(({ name, told }) => (told === "whole" ? name : [])));
   const shown: ReviewedSkill[] = [];
   for (const skill of skills) {
     const files = changed.has(skill.name) ? await readFiles(deps, skill.name, skill.hash, packages) : null;
     const listing = files?.map(({ path, text }) => ({ path, characters: text.length }));
-    shown.push(listing ? { ...skill, files: listing } : { ...skill, text: null, hash: null });
+    // Of what nobody vouches for, a reviewer is shown no more than it needs.
+    const about = vouched.has(skill.name) || listing ? {} : { description: "" };
+    shown.push(listing ? { ...skill, files: listing } : { ...skill, ...about, text: null, hash: null });
   }
   const name = (await deps.store.projects.get([project]))[0]?.name ?? project;
   const told = { project: name, signals: facts.signals, leads, skills: shown };

@@ -3,14 +3,24 @@ import { recordEntries } from "../../lessons/index.ts";
 import {
   type ChangeHistory,
   diffPackage,
+  findHold,
   openPackages,
   type PublishDeps,
   type PublishResult,
   publishPlan,
   readHistory,
+  type WrittenPackage,
 } from "../../library/index.ts";
-import type { LedgerEntry, LiveReach, ReviewBegun, SkillDraft, SkillProposal } from "../../records/index.ts";
-import { composeReceipt } from "../protocol.ts";
+import type {
+  Event,
+  LedgerEntry,
+  LiveReach,
+  ReviewAnswered,
+  ReviewBegun,
+  SkillDraft,
+  SkillProposal,
+} from "../../records/index.ts";
+import { composeHeldReceipt, composeReceipt } from "../protocol.ts";
 import { parseDossierRef } from "./dossier.ts";
 import { nameDraft } from "./question.ts";
 
@@ -50,8 +60,12 @@ export function openProposals(deps: PublishDeps) {
     },
     /** Turns a proposal down: the same is not proposed again. */
     rejectProposal: (proposal: ProposalView) => recordDecision(deps, proposal, "rejected"),
-    makeProposals: (project: string, begun: ReviewBegun, drafts: readonly SkillDraft[], model: string) =>
-      makeProposals(deps, project, begun, drafts, model),
+    makeProposals: (
+      project: string,
+      begun: ReviewBegun,
+      answer: Pick<ReviewAnswered, "model"> & { readonly drafts: readonly SkillDraft[] },
+      shown: readonly string[] = [],
+    ) => makeProposals(deps, project, begun, answer, shown),
     publishProposal: (project: string, proposal: SkillProposal) => publishProposal(deps, project, proposal),
   };
 }
@@ -122,8 +136,8 @@ async function makeProposals(
   deps: PublishDeps,
   project: string,
   { review, window }: ReviewBegun,
-  drafts: readonly SkillDraft[],
-  model: string,
+  { drafts, model }: Pick<ReviewAnswered, "model"> & { readonly drafts: readonly SkillDraft[] },
+  shown: readonly string[],
 ): Promise<{
   readonly made: readonly SkillProposal[];
   readonly refused: readonly string[];
@@ -153,10 +167,12 @@ async function makeProposals(
       refused.push(`${nameDraft(draft)}: ${because}`);
       continue;
     }
+    const reviewed = await describeReviewed(deps, window, draft, found, context.project);
+    const held = await findHold(deps, { ...reviewed, shown });
     await deps.versions.keep(found.files);
     // Kept too, so that the diff can be shown when the skill has changed.
     if (found.base !== null) await deps.versions.keep(found.base);
-    made.set(found.proposal.path, found.proposal);
+    made.set(found.proposal.path, { ...found.proposal, ...(held === null ? {} : { held }) });
   }
   const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
   const entries = [...made.values()].map(
@@ -164,6 +180,23 @@ async function makeProposals(
   );
   await deps.store.transaction((tx) => recordEntries(tx, entries));
   return { made: [...made.values()], refused, later };
+}
+
+/** What a reviewer wrote, with all that it was shown: its answer is worth no more than that. */
+async function describeReviewed(
+  { store }: PublishDeps,
+  { stretches }: ReviewBegun["window"],
+  { refs }: SkillDraft,
+  { files, base }: Pick<WrittenPackage, "files" | "base">,
+  { id: project, root }: { readonly id: string; readonly root: string | null },
+): Promise<WrittenPackage> {
+  const cited: Event[] = [];
+  for (const { stretch, ref } of refs.flatMap((one) => parseDossierRef(one) ?? [])) {
+    const session = stretches[stretch]?.session;
+    if (session !== undefined) cited.push(...(await store.events.some(session, [ref])));
+  }
+  const seen = stretches.map(({ session, to }) => ({ transcript: session, to }));
+  return { files, base, project, root, seen, cited };
 }
 
 /** Why a proposal is not made beside others, or again. */
@@ -196,6 +229,8 @@ async function publishProposal(
   const status = await findStatus(deps, proposal, await readStatusFacts(deps));
   if (status !== "waiting" && status !== "published") return false;
   if (status === "waiting") {
+    // Words that nobody vouches for may wait as a draft, and change nothing that is live.
+    if (proposal.held !== undefined && proposal.before !== null) return false;
     if (!(await openPackages(deps).mayPublishUnasked(proposal))) return false;
     const keeping = await publishPlan(
       deps,
@@ -204,9 +239,13 @@ async function publishProposal(
     );
     if (!keeping.kept) return false;
   }
-  const { id, review, name } = proposal;
-  const kind = proposal.do === "create" ? "learned" : "updated";
-  const data = { kind, skill: name, text: composeReceipt(kind, name, null), invocation: review } as const;
+  const { id, review, name, held } = proposal;
+  const kind = held !== undefined ? "held" : proposal.do === "create" ? "learned" : "updated";
+  const text =
+    held === undefined
+      ? composeReceipt(kind, name, null)
+      : composeHeldReceipt(name, { because: held, accept: `skills accept ${name}` });
+  const data = { kind, skill: name, text, invocation: review } as const;
   const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
   await recordDecision(deps, proposal, "published", [
     { ...common, type: "receipt.given", key: `receipt:${id}`, data },

@@ -315,14 +315,16 @@ async function refuseSecrets(
 async function proposeDrafts(
   deps: ReviewDeps,
   { begun, project }: OpenReview,
-  { answer, refused: unread, without = [], model }: ReviewAnswered,
+  { answer, leads, refused: unread, without = [], model }: ReviewAnswered,
 ): Promise<ReviewOutcome> {
   if (answer.drafts.length === 0 && unread.length === 0)
     return { outcome: "nothing", because: joinReasons([answer.because, ...without]) };
   // A killed process may have written half a change.
   await repairChanges(deps);
   const proposing = openProposals(deps);
-  const { made, refused, later } = await proposing.makeProposals(project, begun, answer.drafts, model);
+  const said = { drafts: answer.drafts, model };
+  const shown = await readUnvouched(deps, leads);
+  const { made, refused, later } = await proposing.makeProposals(project, begun, said, shown);
   const mayPublish = begun.mode === "auto" && deps.allowed.mode === "auto";
   let published = 0;
   for (const proposal of made)
@@ -332,6 +334,15 @@ async function proposeDrafts(
   if (published > 0) return { outcome: "published", because, proposals };
   if (made.length === 0 && later) return { outcome: "skipped", because };
   return { outcome: made.length > 0 ? "proposed" : "refused", because, proposals };
+}
+
+/** The texts of skills that the reviewer was to change and nobody vouches for. */
+async function readUnvouched(deps: ReviewDeps, leads: ReviewAnswered["leads"]): Promise<string[]> {
+  const names = new Set(leads.flatMap((lead) => (lead.do === "patch" ? lead.skill : [])));
+  const { items } = await deps.catalog();
+  return items.flatMap(({ name, told, description, body }) =>
+    names.has(name) && told !== "whole" ? `${description}\n${body}` : [],
+  );
 }
 
 function joinReasons(reasons: readonly string[]): string {

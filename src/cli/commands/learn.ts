@@ -32,6 +32,7 @@ import {
   showReading,
 } from "../screen/screen.ts";
 import { countReasons, type Lines, quotePath, textLines } from "../screen/text.ts";
+import { describeUnvouched, readUnvouched } from "../screen/trust.ts";
 import { parsePaths, parseWhere } from "../select.ts";
 import { describeNoSessions, listTranscripts, noReadableSession } from "../transcript-files.ts";
 import { computeFigures } from "./backtest.ts";
@@ -297,6 +298,8 @@ export async function presentLearned(run: LearnRun, learned: JudgedLearning): Pr
   }
   const requests = folder === null ? null : { folder, written: knack.requestsWritten() };
   if (requests) print(describeRequests(requests, paths, screen));
+  if (run.json === undefined && !call.wantsJson)
+    print(describeUnvouched(await readUnvouched(knack, await knack.shelf(), process.cwd()), screen));
   if (call.wantsJson) {
     const lessons = (await knack.lessons()).filter(({ id }) => ids.has(id));
     screen.json({

@@ -1,11 +1,13 @@
+import { resolve } from "node:path";
 import { isWritten, type PlannedChange, rejectedForGood } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
 import type { KeptArtifact, Lesson, Reach } from "../../records/index.ts";
+import { several } from "../../text/index.ts";
 import { redact } from "../../trust/index.ts";
 import { type AnyCall, unknownName, wrongUsage } from "../command.ts";
 import { applyChange, changedFile, describeDiff, refuseChange, shelfStates } from "../screen/changes.ts";
 import type { Screen } from "../screen/screen.ts";
-import type { Lines } from "../screen/text.ts";
+import { type Lines, oneLine } from "../screen/text.ts";
 import { findNamed, findNamedHere, matchesName, parseWhere } from "../select.ts";
 import { changes, type OpenCall, reads, type Subcommands, takes } from "../subcommands.ts";
 
@@ -18,6 +20,10 @@ type ChangeCall = OpenCall<SkillCall>;
 
 const oneName = takes("one name", "knack skills list shows the names.");
 
+/** A folder, or none for the present one. */
+const aFolder = (typed: readonly string[], name: string) =>
+  typed.length === 0 ? "" : takes("one folder", "Name a folder of the repository.")(typed, name);
+
 /** The subcommands of `knack skills` that change something, and what shows a change before it is made. */
 export const skillChanges: Subcommands<SkillCall> = {
   diff: reads(diff, oneName),
@@ -28,6 +34,8 @@ export const skillChanges: Subcommands<SkillCall> = {
   write: changes(write, oneName),
   pin: changes((call, name) => pin(call, name, true), oneName),
   unpin: changes((call, name) => pin(call, name, false), oneName),
+  trust: changes((call, folder) => trust(call, folder, true), aFolder),
+  untrust: changes((call, folder) => trust(call, folder, false), aFolder),
   restore: changes(restore, takes("one name", "knack skills archived shows what was archived.")),
 };
 
@@ -238,6 +246,34 @@ async function restore(call: ChangeCall, word: string): Promise<number> {
     nothing: `There is nothing to restore for ${name}.`,
     after: () => ["It is restored as it was when it was archived."],
   });
+}
+
+/** Lets agents be given the skills that a repository brings along, as they are now; or takes that back. */
+async function trust(call: ChangeCall, folder: string, isYes: boolean): Promise<number> {
+  const { dryRun, knack, screen } = call;
+  const cwd = resolve(folder);
+  const found = await knack.repositorySkills(cwd);
+  if (found === null) throw wrongUsage(`${cwd} is in no project.`, "Name a folder of the repository.");
+  if (found.items.length === 0 && isYes)
+    return call.refuse({ done: false, because: "no skills", root: found.root, skills: [] }, [
+      `${screen.path(found.root)} has no skills of its own.`,
+    ]);
+  await (isYes ? knack.trustSkills(found, cwd) : knack.untrustSkills(found, cwd));
+  const taken = found.items.filter(({ state }) => isYes && state !== "doubted");
+  const skills = found.items.map((one) => ({ ...one, accepted: taken.includes(one) }));
+  return call.answer({ done: !dryRun, root: found.root, skills }, [
+    dryRun && "Nothing was changed (--dry-run).",
+    isYes
+      ? `Agents may be given ${several(taken.length, "skill")} of ${screen.path(found.root)} whole, as long as they stay as they are now:`
+      : `Agents are told of the skills of ${screen.path(found.root)} by name only.`,
+    isYes &&
+      taken.map(
+        ({ name, state }) => `  ${name}${state === "changed" ? " (changed since your last yes)" : ""}`,
+      ),
+    isYes &&
+      found.items.map(({ name, because }) => because !== null && `  not ${name}: ${oneLine(because, 200)}`),
+    isYes && `To take it back: ${screen.knack} skills untrust${folder === "" ? "" : ` ${folder}`}`,
+  ]);
 }
 
 /** Keeps Knack from changing or archiving a skill; or allows it again. */

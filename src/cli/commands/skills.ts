@@ -14,7 +14,7 @@ import { skillChanges } from "./skill-changes.ts";
 
 const args = {
   words: arg.words(
-    "list, show <name>, problems, diff <name>, undo [name], accept <name>, reject <name>, unskip <name>, write <name>, pin <name>, unpin <name>, archived, restore <name>",
+    "list, show <name>, problems, diff <name>, undo [name], accept <name>, reject <name>, unskip <name>, write <name>, pin <name>, unpin <name>, trust [folder], untrust [folder], archived, restore <name>",
   ),
   all: arg.flag("with list: everything your agents have, whoever wrote it"),
   project: arg.flag("with list --all: only this project's"),
@@ -134,6 +134,10 @@ async function showOwn(call: OpenSkillsCall, word: string): Promise<number> {
       kept.map((one) => [
         `${screen.bold(one.name)}  ${screen.dim(`${one.kind}, ${shelfStates[one.state]}, ${describeReach(one.reach)}, ${screen.path(changedFile(one))}`)}`,
         describeAuthor(one, lesson, judges, screen),
+        one.held !== undefined &&
+          screen.dim(
+            `  waits for your yes: ${oneLine(one.held, 200)}. To accept it: ${screen.knack} skills accept ${one.name}`,
+          ),
         "",
         textLines((one.text ?? "there is no file").trimEnd(), "  "),
         "",
@@ -156,7 +160,7 @@ async function listJudges(knack: Knack, findings: readonly StoredFinding[]): Pro
 
 /** Who made a skill: an agent, a review, or rules. A line among an agent's instructions does not say. */
 function describeAuthor(
-  { author }: PublishedItem,
+  { author, origin }: PublishedItem,
   lesson: Lesson | null | undefined,
   judges: readonly string[],
   { dim }: Screen,
@@ -167,6 +171,8 @@ function describeAuthor(
     const where = author.session === null ? "" : ` in session ${author.session}`;
     return dim(`  ${who}${model}${where}, from ${several(author.evidence, "event")}`);
   }
+  if (origin.kind === "import") return dim("  imported, and accepted by you");
+  if (origin.kind === "gap") return dim("  made of what sessions did when it was asked for");
   if (!lesson) return null;
   const writer =
     judges.length > 0 ? `the judge (${judges.join(", ")})` : lesson.by === "judge" ? "the judge" : "rules";
@@ -242,8 +248,12 @@ async function listAll(call: OpenSkillsCall): Promise<number> {
 }
 
 /** When an agent is given an item without asking for it. */
-function describeLoad({ load, harmless }: Item): string {
+function describeLoad({ load, harmless, told, draft }: Item): string {
   if (!harmless) return "only on request";
+  if (load === "fit" || load === "always") {
+    if (told === "nothing") return "after your yes";
+    if (told === "name") return draft ? "by name, until your yes" : "by name, until you trust it";
+  }
   return { fit: "when it fits", always: "always", never: "never", person: "by you alone" }[load];
 }
 
@@ -281,6 +291,14 @@ async function findItems(knack: Knack, word: string): Promise<LibraryItem[]> {
   return found.sort((a, b) => rank(a) - rank(b));
 }
 
+/** Where something comes from that a repository brought along. */
+function describeOrigin({ accepted, doubted }: Item, { knack }: Screen): string {
+  if (doubted) return "the repository; the scan doubts it, so agents are told its name only";
+  return accepted === null
+    ? `the repository; agents are told its name only. To let them be given it: ${knack} skills trust`
+    : "the repository, and accepted by you";
+}
+
 function describeItem(item: LibraryItem, screen: Screen): Lines {
   const { kind, owner, status, project, copies } = item;
   const where = project === null ? "for you" : `for ${project}`;
@@ -289,6 +307,7 @@ function describeItem(item: LibraryItem, screen: Screen): Lines {
   const line = (label: string, text: string) => text !== "" && `  ${label}: ${oneLine(text, 1_100)}`;
   return [
     `${screen.bold(oneLine(item.name))}  ${screen.dim(facts)}`,
+    item.checkout !== null && item.source === null && line("from", describeOrigin(item, screen)),
     line("what", item.description),
     line("when", item.when),
     line("tags", item.tags.join(", ")),

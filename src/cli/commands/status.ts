@@ -15,6 +15,7 @@ import { chronicJson, countStatuses, describeCounts } from "../screen/lesson.ts"
 import { describeBudget, describeSize, type ReviewStatus, readReviewStatus } from "../screen/review.ts";
 import type { Screen } from "../screen/screen.ts";
 import { formatCount, formatTime, joinParts, oneLine, wrapColumn } from "../screen/text.ts";
+import { describeUnvouched, readUnvouched } from "../screen/trust.ts";
 import { listTranscripts } from "../transcript-files.ts";
 
 type Status = Awaited<ReturnType<typeof readStatus>>;
@@ -75,6 +76,8 @@ async function readStatus(knack: Knack, { env, screen }: AnyCall) {
     off: [...(isDisabled(env) ? ["KNACK_DISABLE is set: Knack does not learn"] : []), ...off],
     broken,
     learnedAt,
+    /** What nobody vouches for: held drafts, and the repository's own skills. */
+    unvouched: await readUnvouched(knack, shelf, process.cwd()),
     next: chooseNext({ ...counts, settings, failing, broken, learnedAt, hasSessions }, screen),
     /** Who judges sessions, and what that came to in the last day; null where that cannot be read. */
     judge,
@@ -213,6 +216,9 @@ function describeStatus(state: Status, screen: Screen): string[] {
     ...describeWeek(state.week),
     ["", ""],
     ["waiting", describeWaiting(state)],
+    ...describeUnvouched(state.unvouched, screen)
+      .slice(0, mostLines)
+      .map((text): Row => ["", text]),
     ...describeFew("off", state.off, screen),
     ...describeFew("broken", state.broken, screen),
     ["next", state.next],

@@ -12,6 +12,7 @@ import { resolveScopes } from "../lifecycle/archive.ts";
 import { dirname, readHistory } from "../publish/changes.ts";
 import { type ItemRoot, readerVersion, readRoots } from "./read-files.ts";
 import { stampRoots } from "./stamp.ts";
+import { decideTold, findTrusted, hashItem, readTrusted } from "./trust.ts";
 
 /** Projects whose skills are read: those that were worked in last. */
 const mostProjects = 40;
@@ -51,10 +52,10 @@ export interface CatalogReading {
 
 /** Reads every skill, command and agent of the person and of the latest projects, and Knack's drafts. */
 export async function readCatalog(deps: CatalogDeps): Promise<CatalogReading> {
-  const { known, here } = deps;
+  const { store, known, here } = deps;
   const { published, found, roots } = await findCatalogRoots(deps);
   const read = await readRoots(roots, known);
-  const files = markSources(read.files, published);
+  const files = await markVouched(store, markSources(read.files, published), published);
   const { items, problems } = mergeFiles(files);
   return {
     files,
@@ -76,8 +77,15 @@ async function findCatalogRoots(deps: CatalogDeps) {
 export async function stampCatalog(deps: CatalogDeps): Promise<string | null> {
   const { published, found, roots } = await findCatalogRoots(deps);
   const files = found.unread.length > 0 ? null : stampRoots(roots);
-  const made = published.map((kept) => [kept.path, kept.origin.id, isMadeByKnack(kept)]);
-  return files && makeId("c", JSON.stringify([readerVersion, files, made, found.problems]));
+  const made = published.map((kept) => [
+    kept.path,
+    kept.origin.id,
+    kept.content,
+    kept.held,
+    isMadeByKnack(kept),
+  ]);
+  const trusted = [...(await readTrusted(deps.store))].map(([root, skills]) => [root, ...skills]);
+  return files && makeId("c", JSON.stringify([readerVersion, files, made, trusted, found.problems]));
 }
 
 async function listLatestProjects({ store, here }: CatalogDeps): Promise<ProjectFolder[]> {
@@ -93,7 +101,14 @@ async function listDraftRoots(store: Store, published: readonly KeptArtifact[]):
   const resolveScope = await resolveScopes(store, drafts);
   return drafts.map((one) => ({
     ...{ path: one.path, kind: one.kind as ItemKind, form: one.kind === "skill" ? "package" : "file" },
-    ...{ scopeId: resolveScope(one), prefix: "", within: null, owner: "learned", draft: true },
+    ...{
+      scopeId: resolveScope(one),
+      prefix: "",
+      within: null,
+      checkout: null,
+      owner: "learned",
+      draft: true,
+    },
     // Whatever is in an agent's own folder wins over a draft.
     rank: Number.MAX_SAFE_INTEGER,
   }));
@@ -101,10 +116,9 @@ async function listDraftRoots(store: Store, published: readonly KeptArtifact[]):
 
 /** Marks each file that Knack wrote with what it was made of: the ledger knows better than the file. */
 function markSources(files: readonly ItemFile[], published: readonly KeptArtifact[]): ItemFile[] {
-  const byPath = new Map(published.map((kept) => [kept.path, kept]));
+  const findKept = mapPublished(published);
   return files.map((file) => {
-    const paths = [file.path, dirname(file.path), file.real, dirname(file.real)];
-    const kept = paths.map((path) => byPath.get(path)).find((one) => one !== undefined);
+    const kept = findKept(file);
     const { item } = file;
     const source = kept?.origin.id ?? null;
     if (item === null || item.source === source) return file;
@@ -112,6 +126,37 @@ function markSources(files: readonly ItemFile[], published: readonly KeptArtifac
     const owner = kept && isMadeByKnack(kept) ? "learned" : item.owner;
     return { ...file, item: { ...item, source, owner } };
   });
+}
+
+function mapPublished(published: readonly KeptArtifact[]): (file: ItemFile) => KeptArtifact | undefined {
+  const byPath = new Map(published.map((kept) => [kept.path, kept]));
+  return ({ path, real }) =>
+    [path, dirname(path), real, dirname(real)].map((one) => byPath.get(one)).find((one) => one !== undefined);
+}
+
+/**
+ * Marks each item with who vouches for its files, and so with how much of it agents are told. Only what a checkout
+ * brings along and somebody may vouch for is hashed as a whole: the rest is not worth the reading.
+ */
+async function markVouched(
+  store: Store,
+  files: readonly ItemFile[],
+  published: readonly KeptArtifact[],
+): Promise<ItemFile[]> {
+  const trusted = await readTrusted(store);
+  const findKept = mapPublished(published);
+  const marked: ItemFile[] = [];
+  for (const file of files) {
+    const { item } = file;
+    const kept = findKept(file);
+    const expected =
+      item === null || item.checkout === null ? [] : [kept?.content, findTrusted(trusted, item) ?? undefined];
+    const hash = item !== null && expected.some((one) => one !== undefined) ? await hashItem(item) : null;
+    const accepted = hash !== null && expected.includes(hash) ? hash : null;
+    const told = item && decideTold({ ...item, accepted }, kept?.held !== undefined);
+    marked.push(item === null || told === null ? file : { ...file, item: { ...item, accepted, told } });
+  }
+  return marked;
 }
 
 /** A file with an item. */

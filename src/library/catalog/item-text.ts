@@ -1,6 +1,6 @@
 import { parse as parseToml, TomlError } from "smol-toml";
 import type { Item, ItemKind, ItemProblem, ProblemCode, SkillProblem } from "../../records/index.ts";
-import { mayBeWritten, scan } from "../../trust/index.ts";
+import { mayBeWritten, needsPerson, scan } from "../../trust/index.ts";
 import { type FrontMatter, findSkillProblems, parseFrontMatter, trimBlankLines } from "../skill.ts";
 
 /** Characters of an item's name, and of a description that is taken from the body. */
@@ -8,7 +8,8 @@ const nameChars = 128;
 const descriptionChars = 200;
 
 /** The fields of an item parsed from its file. */
-interface ItemText extends Pick<Item, "description" | "when" | "tags" | "body" | "load" | "harmless"> {
+interface ItemText
+  extends Pick<Item, "description" | "when" | "tags" | "body" | "load" | "harmless" | "doubted"> {
   /** The name in the front matter; null if missing or invalid. */
   readonly name: string | null;
   /** `metadata.origin` of the front matter. */
@@ -85,6 +86,10 @@ function assemble(fields: FieldValues, body: string, remarks: readonly Remark[])
   const tags = tagKeys.flatMap((key) => (fields.get(key) ?? []).flatMap(splitList));
   const { load, remarks: onLoad } = readLoad(fields);
   const name = joinValues(fields, "name");
+  // The length counts only when a text is shown to an agent.
+  const concerns = scan([name, description, when, ...tags, body].join("\n"), {
+    ...{ most: Number.POSITIVE_INFINITY, loaded: true },
+  });
   return {
     text: {
       name: isItemName(name) ? name : null,
@@ -94,7 +99,9 @@ function assemble(fields: FieldValues, body: string, remarks: readonly Remark[])
       body,
       load,
       origin: fields.get("metadata.origin")?.[0] ?? null,
-      harmless: isHarmless([name, description, when, ...tags, body].join("\n")),
+      // Agents run a marked command when they load a skill themselves; in what Knack hands over it is only text.
+      harmless: mayBeWritten(concerns.filter(({ code }) => code !== "run-on-load")),
+      doubted: needsPerson(concerns),
     },
     remarks: [...remarks, ...onLoad],
   };
@@ -132,15 +139,10 @@ function readLoad(fields: FieldValues): { load: Item["load"]; remarks: Remark[] 
   return { load: isDisabled ? "person" : "fit", remarks: word === undefined ? [] : [remark] };
 }
 
-function isHarmless(text: string): boolean {
-  // The length counts only when a text is shown to an agent.
-  return mayBeWritten(scan(text, { most: Number.POSITIVE_INFINITY }));
-}
-
 /** Whether a text may be a name: names are shown to agents, so they are one line and give no orders. */
 export function isItemName(name: string): boolean {
   const isPlain = /^[\p{L}\p{N}_@][\p{L}\p{N}\p{M}_.:/@+ -]*$/u.test(name);
-  return name.length <= nameChars && isPlain && isHarmless(name);
+  return name.length <= nameChars && isPlain && mayBeWritten(scan(name));
 }
 
 /** The first line with words, for an item without a description. */

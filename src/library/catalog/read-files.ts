@@ -49,6 +49,8 @@ export interface ItemRoot {
   /** The owner of its items; null if each file declares its own. */
   readonly owner: Owner | null;
   readonly draft: boolean;
+  /** The checkout whose files these are; null for those of the person. */
+  readonly checkout: string | null;
 }
 
 /** Reads every file in these roots; one that `known` has with the same stamp is not read again. Never throws. */
@@ -113,10 +115,10 @@ async function readFile(file: RootFile, before: ItemFile | undefined): Promise<I
 
 /** Changes whenever the file does, or what is made of it. */
 function makeStamp({ mtimeMs, ctimeMs, size, ino }: Stats, { root, name }: RootFile): string {
-  const { kind, form, scopeId, prefix, owner, draft } = root;
+  const { kind, form, scopeId, prefix, owner, draft, checkout } = root;
   return JSON.stringify([
     ...[readerVersion, mtimeMs, ctimeMs, size, ino],
-    ...[kind, form, scopeId, prefix, owner, draft, name],
+    ...[kind, form, scopeId, prefix, owner, draft, checkout, name],
   ]);
 }
 
@@ -143,7 +145,7 @@ function buildItem(
 ): { item: Item | null; remarks: readonly FileRemark[] } {
   if (typeof text !== "string") return { item: null, remarks: [text] };
   const { root, path } = file;
-  const { kind, scopeId, draft } = root;
+  const { kind, scopeId, draft, checkout } = root;
   const read = readItem(kind, text, { toml: root.form === "toml", folder: basename(dirname(path)) });
   if (read.text === null) return { item: null, remarks: read.remarks };
   const { origin, name: ownName, ...told } = read.text;
@@ -155,6 +157,8 @@ function buildItem(
     ...{ ...told, id: itemId(scopeId, kind, name), kind, name, scopeId, draft },
     owner: root.owner ?? skillOwner(path, origin === null ? null : { metadata: { origin } }),
     ...{ source: null, path, copies: [], hash: hashBytes(text), changedAt: stats.mtimeMs },
+    // The ledger says later who vouches for it.
+    ...{ checkout, accepted: null, told: "name" },
   };
   return { item, remarks: read.remarks };
 }

@@ -190,14 +190,16 @@ function fingerprint(files: readonly ItemFile[]): string {
 /** An item as it is indexed, with the prompts in which it was of use. */
 function toEntry(item: Item, credit: Credit | undefined, hiddenIn: readonly string[]): IndexItem {
   const { id, name, description, when, tags, body } = item;
-  const { kind, scopeId, draft, source, path, changedAt, harmless, load } = item;
+  const { kind, scopeId, draft, source, path, checkout, hash, told } = item;
+  // Only a person, or what they accepted, says that something is always to be loaded.
+  const load = item.load === "always" && told !== "whole" ? "fit" : item.load;
   const uses = Math.max(0, credit ? credit.used - credit.harmful : 0);
   const prompts = (credit?.prompts ?? []).slice(0, indexedPrompts);
   const card = { id, name, description, load, uses };
-  const mark = [item.hash, card, when, tags, draft, source, path, changedAt, hiddenIn, prompts];
+  const mark = [hash, card, when, tags, draft, source, path, checkout, told, hiddenIn, prompts];
   return {
     entry: { id, name, description, when, tags, body, prompts },
-    card: { ...card, kind, scopeId, draft, source, path, changedAt, harmless, hiddenIn },
+    card: { ...card, kind, scopeId, draft, source, path, checkout, hash, told, hiddenIn },
     mark: makeId("m", JSON.stringify(mark)),
   };
 }

@@ -32,6 +32,7 @@ import {
 } from "../publish/changes.ts";
 import {
   checkText,
+  findLessonDoubt,
   listFormats,
   planPublication,
   resolveFolders,
@@ -414,6 +415,7 @@ async function planNew(
     ...{ origin: { kind: "cluster", id: cluster.id }, members: ids, similar: "ignore" },
     root: findRoot(context, cluster),
     formats: await listFormats(deps.store, ids),
+    held: findLessonDoubt(cluster.members),
   });
   if (!plan.ok) return plan;
   const archived = new Set(away.map(({ change }) => artifactKey(change)));
@@ -433,14 +435,17 @@ async function planGrowth(
     const because = await findObstacle(context, one);
     const found = await readFiles(deps, one);
     if (because !== null || found === null) return refuse(because ?? `${one.name} was deleted by hand`);
-    const ids = [...new Set([...(one.members ?? [one.origin.id]), ...listIds(members)])];
     const before = mainText(found.files);
-    const text = growClusterText(before, kind, members, one.members);
+    // What is live does not grow by words that nobody accepted.
+    const added = one.reach === "draft" ? members : members.filter(({ doubt }) => doubt === undefined);
+    const text = growClusterText(before, kind, added, one.members);
     if (text === before) continue;
     const checked = await checkText(deps, kind, text);
     if (typeof checked === "string") return refuse(checked);
-    if (checked.text !== before)
-      steps.push(planRewrite(history, { ...one, members: ids }, found, checked.text));
+    const ids = [...new Set([...(one.members ?? [one.origin.id]), ...listIds(added)])];
+    const held = one.reach === "draft" ? (one.held ?? findLessonDoubt(added)) : undefined;
+    const grown = { ...one, members: ids, ...(held === undefined ? {} : { held }) };
+    if (checked.text !== before) steps.push(planRewrite(history, grown, found, checked.text));
   }
   return accept(steps);
 }

@@ -32,7 +32,7 @@ import type { Store } from "../../store/index.ts";
 import { cutAtWord, decodeUtf8, oneLine, quoteYaml, slugify, stripHidden } from "../../text/index.ts";
 import { mayBeWritten, scan } from "../../trust/index.ts";
 import type { PackageFile } from "../files/packages.ts";
-import { checkPaths } from "../package.ts";
+import { checkPaths, findGrants, scanForeign } from "../package.ts";
 import { publishPlan } from "../publish/apply.ts";
 import {
   accept,
@@ -574,13 +574,14 @@ function preparePackage(
     : addFacts(main.text, facts);
   if (text === null) return `its ${called} cannot be read`;
   const all = files.map((file) => (file === main ? { ...file, text } : file));
-  const concerns = all.flatMap((file) => scan(file.text, { most: mostScanned, file: file.path }));
-  if (!mayBeWritten(concerns)) return describeRefusal(concerns);
-  return all.map((file) => ({
+  const taken = all.map((file) => ({
     path: file.path,
     mode: plainMode(file.mode),
     bytes: encodeText(file.text),
   }));
+  const concerns = scanForeign(taken, called);
+  if (!mayBeWritten(concerns)) return describeRefusal(concerns);
+  return findGrants(main.text)[0] ?? taken;
 }
 
 /** The file of a command or an agent with facts in its front matter; the rest stays as it came. Null where it has none. */

@@ -14,10 +14,11 @@ import type { Store } from "../../store/index.ts";
 import { type IngestDeps, readEvents, type SessionView, viewSessions } from "../../transcripts/index.ts";
 import { findPinnedPaths, listArchived } from "../lifecycle/archive.ts";
 import { type ChangeOutcome, publishPlan } from "../publish/apply.ts";
-import { accept, mainText, type Plan, type PublishDeps, refuse } from "../publish/changes.ts";
+import { accept, encodeText, mainText, type Plan, type PublishDeps, refuse } from "../publish/changes.ts";
+import { findHold } from "../publish/hold.ts";
 import { listPublished, originDecision, planRemoval } from "../publish/lessons.ts";
 import { planPublication } from "../publish/plan.ts";
-import { parseSkill } from "../skill.ts";
+import { parseSkill, skillFile } from "../skill.ts";
 import { type GapView, hasGapId, listGaps, rejectedForGood, type UnmatchedPrompt } from "./gap.ts";
 import { cutTaskRun, renderTask } from "./task.ts";
 
@@ -134,8 +135,8 @@ async function planDue(deps: GapDeps, gap: GapView): Promise<Plan> {
   const due = decideDue(gap);
   if ("because" in due) return refuse(due.because);
   const pinned = await findPinnedPaths(deps.store, gap.kept);
-  const held = gap.kept.find(({ path }) => pinned.has(path));
-  if (held) return refuse(`${held.name} is pinned`);
+  const fixed = gap.kept.find(({ path }) => pinned.has(path));
+  if (fixed) return refuse(`${fixed.name} is pinned`);
   const because = await deps.refuses(gap.root, gap.project);
   if (because !== null) return refuse(because);
   const draft = await readGapDraft(deps, gap);
@@ -146,8 +147,27 @@ async function planDue(deps: GapDeps, gap: GapView): Promise<Plan> {
   if (!goesLive && draft !== null && (draft.edited || wasArchived(gap))) return accept([]);
   const text = await chooseText(deps, gap, draft, goesLive);
   if (typeof text !== "string") return text;
-  const planned = await planGap(deps, gap, { reach: due.reach, actor: "knack", text });
-  return goesLive ? deps.makeRoom(planned, gap.project) : planned;
+  const held = await findGapHold(deps, gap, text);
+  const reach = held === null ? due.reach : "draft";
+  // A draft that waits is not made again by being asked for.
+  if (held !== null && draft !== null && draft.text === text) return accept([]);
+  const planned = await planGap(deps, gap, {
+    reach,
+    actor: "knack",
+    text,
+    ...(held === null ? {} : { held }),
+  });
+  return reach === "me" ? deps.makeRoom(planned, gap.project) : planned;
+}
+
+/** Why a gap's skill waits for a person: its steps are those of sessions that may have had them from somebody else. */
+async function findGapHold(deps: GapDeps, gap: GapView, text: string): Promise<string | null> {
+  const asked = new Set<string>(gap.asks.map(({ session }) => session));
+  const sessions = (await deps.store.sessions.list()).filter((one) => asked.has(getSessionId(one)));
+  return findHold(deps, {
+    ...{ files: [{ path: skillFile, bytes: encodeText(text), mode: 0o644 }], base: null, cited: [] },
+    ...{ project: gap.project, root: gap.root, seen: sessions.map(({ id }) => ({ transcript: id })) },
+  });
 }
 
 function isLive({ kept }: GapView): boolean {
@@ -194,7 +214,8 @@ async function noteUnmatched(
     if (hooked.has(id)) continue;
     const entries: LedgerEntry[] = [];
     const own = selectOwnEvents(session, await readEvents(store, session));
-    const prompts = own.filter(({ kind }) => kind === "prompt");
+    // What a program asks for is no wish of a person.
+    const prompts = own.filter(({ kind, given }) => kind === "prompt" && given !== "program");
     const keyOf = (event: Event) => unmatchedKey(id, event.text.slice(0, promptChars));
     const known = await store.ledger.has(prompts.map(keyOf));
     for (const event of prompts) {
@@ -273,8 +294,9 @@ async function readTaskRun(
 async function planGap(
   deps: PublishDeps,
   gap: GapView,
-  { reach, actor, text }: { readonly reach: Reach; readonly actor: Actor; readonly text: string },
+  options: Readonly<{ reach: Reach; actor: Actor; text: string; held?: string }>,
 ): Promise<Plan> {
+  const { reach, actor, text, held } = options;
   const isNew = !gap.kept.some((one) => reach !== "draft" || one.reach === "draft");
   return planPublication(deps, {
     ...{ kind: "skill", name: parseSkill(text).skill?.name ?? "", text, reach },
@@ -282,7 +304,7 @@ async function planGap(
     origin: gap.changes.at(-1)?.change.origin ?? { kind: "gap", id: gap.id },
     owns: ({ id }) => hasGapId(gap, id),
     ...{ root: gap.root, formats: gap.formats, similar: actor === "person" ? "ignore" : "refuse" },
-    replaces: reach === "draft",
+    ...{ replaces: reach === "draft", held },
     ...(isNew ? { revive: { scopeId: gap.project } } : {}),
   });
 }

@@ -250,6 +250,7 @@ async function listOnProbation(
   for (const item of buildOwnItems(await readFacts(deps, items, history))) {
     const [first] = item.kept as [PublishedItem];
     if (item.kind !== "skill" || item.pinned || item.edited || item.approved) continue;
+    if (item.reach === "draft" && item.kept.some(({ held }) => held !== undefined)) continue;
     if (findLatestChanges(history, first.origin).some(isTakeBack)) continue;
     // A gap's draft goes live by being asked for.
     if (first.origin.kind === "gap" && (item.reach === "draft" || (await isDecided(deps, first.origin))))

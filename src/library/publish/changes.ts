@@ -145,11 +145,12 @@ export function planChange(
   because?: string,
 ): PlannedChange {
   const { kind, name, path, root, reach, origin } = artifact;
-  const { members, proposal, newFile, newFolder, replacedBy } = artifact;
+  const { members, proposal, held, newFile, newFolder, replacedBy } = artifact;
   const change = {
     ...{ kind, name, path, root, reach, origin },
     ...(members && { members }),
     ...(proposal && { proposal }),
+    ...(held !== undefined && reach === "draft" && { held }),
     ...(newFile && { newFile }),
     ...(newFolder && { newFolder }),
     ...(replacedBy && { replacedBy }),

@@ -337,6 +337,8 @@ async function planOwnUpdates(
     )
       continue;
     if ((await refuses(roots.get(lesson.project) ?? null, lesson.project)) !== null) continue;
+    // What is live does not change by words that nobody accepted.
+    if (live && lesson.doubt !== undefined) continue;
     const choice: KeepOptions = { reach: live?.reach ?? "draft", actor: "knack" };
     plans.push({ lesson, choice, plan: await planOwnUpdate(cached, lesson, choice) });
   }

@@ -119,6 +119,8 @@ export interface PackageToPublish {
   readonly base: PackageFileList | null;
   /** The topmost folder above it that did not exist when it was begun. */
   readonly missing?: string;
+  /** For a draft: why it waits for a person. */
+  readonly held?: string;
 }
 
 /** The files as they go live: a learned skill says where it is from, a person's is left in their words. */
@@ -160,7 +162,7 @@ function pickFacts(metadata: Skill["metadata"], isKnacks: boolean): Record<strin
 
 /** Plans writing a package to its path; no steps if it is already there. */
 async function planPackage(deps: PublishDeps, ready: PackageToPublish): Promise<Plan> {
-  const { name, path, place, base, missing, reach, origin } = ready;
+  const { name, path, place, base, missing, reach, origin, held } = ready;
   const history = await readHistory(deps.store);
   const next = toContent(stampPackage(ready));
   const found = await deps.library.read(path);
@@ -173,7 +175,10 @@ async function planPackage(deps: PublishDeps, ready: PackageToPublish): Promise<
   if (current !== null && !isBase && !isSamePackage(current.files, next.files))
     return refuse(`${path} was changed meanwhile`);
   const known = base === null ? undefined : history.kept.find((one) => one.path === path);
-  const artifact: Artifact = known ?? { kind: "skill", name, path, root: place.root, reach, origin };
+  const artifact: Artifact = {
+    ...(known ?? { kind: "skill", name, path, root: place.root, reach, origin }),
+    ...(held === undefined ? {} : { held }),
+  };
   const plan = (one: Artifact): PlannedChange => ({
     ...planChange(history, one, base === null ? "create" : "update", current, next),
     ...(missing !== undefined && { missing }),
@@ -414,13 +419,14 @@ async function listProposalFormats({ store }: PublishDeps, { evidence }: SkillPr
 }
 
 function toPackage(
-  { id, name, path }: SkillProposal,
+  { id, name, path, held }: SkillProposal,
   files: PackageFileList,
   place: SkillFolder,
   reach: Reach,
   base: PackageFileList | null,
 ): PackageToPublish {
-  return { origin: { kind: "proposal", id }, name, path, files, place, reach, base };
+  const waits = reach === "draft" && held !== undefined ? { held } : {};
+  return { origin: { kind: "proposal", id }, name, path, files, place, reach, base, ...waits };
 }
 
 async function projectRoot({ projects }: Pick<Store, "projects">, project: string): Promise<string | null> {

@@ -3,7 +3,7 @@ import { findToldCalls } from "../../recall/index.ts";
 import type { Artifact, Format, ItemKind, KeptArtifact, Lesson, Origin, Skill } from "../../records/index.ts";
 import type { Store } from "../../store/index.ts";
 import { extractTerms, findSection, measureSimilarity } from "../../text/index.ts";
-import { type Concern, mayBeWritten, scan } from "../../trust/index.ts";
+import { type Concern, describeDoubt, mayBeWritten, scan } from "../../trust/index.ts";
 import type { Library, PackageContent, SkillFolder, SkillPackage } from "../files/packages.ts";
 import { archivedLike, findDraftsFolder } from "../lifecycle/archive.ts";
 import { parseRules, ruleLine, setRule } from "../rule.ts";
@@ -62,6 +62,8 @@ interface Publication extends Omit<NewArtifact, "why" | "because" | "proposal"> 
   readonly replaces?: boolean;
   /** Bring back an archived skill about the same, unless it was archived after `learnedAt`. */
   readonly revive?: { readonly scopeId: string; readonly learnedAt?: number; readonly everywhere?: boolean };
+  /** For a draft: why it waits for a person. */
+  readonly held?: string | undefined;
   /** Recognizes its own origin; a gap may go by several ids. */
   readonly owns?: (origin: Origin) => boolean;
 }
@@ -109,7 +111,22 @@ export async function planPublication(deps: PublishDeps, given: Publication): Pr
   const because = await findObstacle(context, listed.broken);
   if (because !== null) return refuse(because);
   const planned = await (reach === "draft" ? planDraft(context) : planLive(context));
-  return planned.ok ? { ...planned, concerns } : planned;
+  return planned.ok
+    ? { ...planned, concerns, steps: planned.steps.map((step) => hold(step, given)) }
+    : planned;
+}
+
+/** A draft with words that nobody vouches for says so, whether it is made or changed. */
+function hold(step: PlannedChange, { held }: Pick<Publication, "held">): PlannedChange {
+  const { reach, after } = step.change;
+  if (held === undefined || reach !== "draft" || after === null) return step;
+  return { ...step, change: { ...step.change, held } };
+}
+
+/** Why a draft of some lessons waits for a person: the first doubt about one of them. */
+export function findLessonDoubt(lessons: readonly Pick<Lesson, "doubt">[]): string | undefined {
+  const [doubt] = lessons.flatMap((lesson) => lesson.doubt ?? []);
+  return doubt && describeDoubt(doubt);
 }
 
 /** How often skills are listed again because another run changed something meanwhile. */
@@ -447,6 +464,7 @@ export async function planLesson(deps: PublishDeps, lesson: Lesson, options: Kee
     ...{ origin: { kind: "lesson", id: lesson.id }, reach, root: project.root, formats },
     similar: alongside ? "alongside" : "join",
     replaces: text !== undefined,
+    held: findLessonDoubt([lesson]),
     ...(text === undefined && actor !== "agent" && { revive: { scopeId, everywhere: isFar, ...learnedAt } }),
   });
 }
