@@ -11,9 +11,11 @@ export function findSpeech(text: string, source = text, seen = new Set<string>()
   return sentences.flatMap((one, n) => {
     if (seen.has(one.text)) return [];
     seen.add(one.text);
+    // Under "Never:" a list says what not to do; what it says not to tell is hidden all the same.
+    const sought = one.isAgainst ? rules.filter(({ code }) => code === "concealment") : rules;
     const near = readBoth(one.text);
     const wide = readBoth(joinNext(text, sentences, n));
-    return rules.flatMap((rule) => (applies(rule, rule.isWide ? wide : near) ? [report(rule, one)] : []));
+    return sought.flatMap((rule) => (applies(rule, rule.isWide ? wide : near) ? [report(rule, one)] : []));
   });
 }
 
@@ -23,6 +25,8 @@ function readBoth(said: string) {
 }
 
 interface Sentence {
+  /** It is an item of a list of things to avoid. */
+  readonly isAgainst: boolean;
   readonly at: number;
   readonly end: number;
   readonly text: string;
@@ -38,12 +42,36 @@ function splitSentences(text: string, source: string): Sentence[] {
   let n = 0;
   const unwrapped = text.replaceAll("\n", () => (startsAnew(lines[n++] ?? "", lines[n] ?? "") ? "\n" : " "));
   const found: Sentence[] = [];
+  const avoided = listAvoided(lines);
+  let [line, from] = [0, 0];
   for (const { 0: part, index } of unwrapped.matchAll(/(?:[^\n.!?。！？;；]|[.!?;](?!\s|$)){1,800}/g)) {
     const at = index + part.length - part.trimStart().length;
-    if (part.trim().length > 5) found.push({ at, end: index + part.length, text: part.trim() });
+    if (part.trim().length <= 5) continue;
+    line += countLines(text, from, at);
+    from = at;
+    found.push({ at, end: index + part.length, text: part.trim(), isAgainst: avoided[line] ?? false });
   }
   return found;
 }
+
+function countLines(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1)) count++;
+  return count;
+}
+
+/** Which lines are items of a list whose heading tells to avoid them. */
+export function listAvoided(lines: readonly string[]): boolean[] {
+  let isAvoided = false;
+  return lines.map((line) => {
+    const isItem = /^\s*(?:[-*+•|]|\d{1,3}[.)])\s/.test(line);
+    if (!isItem && line.trim() !== "") isAvoided = avoiding.test(line) && /^\s*#|[:：*]\s*$/.test(line);
+    return isItem && isAvoided;
+  });
+}
+
+const avoiding =
+  /\b(?:do not|don'?ts?|never|avoid|anti-?patterns?|red flags?|mistakes|pitfalls|prohibited|forbidden|must not|not to do|not allowed|bad (?:practices?|examples?)|violations?|rationali[sz]ations?|excuses|what not|attack (?:patterns?|vectors?)|vulnerabilit(?:y|ies)|threats?|weaknesses|indicators?|suspicious|check for|look for|detects?)\b|[❌🚫✗⛔]|禁止|不要/iu;
 
 /** Whether a line begins something new. A comment or quotation may go on over several marked lines. */
 function startsAnew(before: string, line: string): boolean {
@@ -455,7 +483,7 @@ const rules: readonly SpeechRule[] = [
       re(privateThings),
       /\b(?:PR|pull request|commit message|commit body|issue|comment|gist|branch name|README|changelog|release notes?|file name|title|description|log line|docstring|test fixture|url|link|image|header on|query)\b/i,
     ],
-    not: /\b(?:do not|don'?t|never|avoid|without|must not|should not|cannot|secret scanning|leak\w*|redact\w*|mask\w*|accidentally|if (?:found|present|any)|scan|\.gitignore|placeholder|documentation|examples?|detect\w*|exposed?|wallet connect\w*)\b/i,
+    not: /\b(?:do not|don'?t|never|avoid|without|must not|should not|cannot|secret scanning|leak\w*|redact\w*|mask\w*|accidentally|if (?:found|present|any)|scan|\.gitignore|placeholder|documentation|examples?|detect\w*|exposed?|wallet connect\w*|security scan\w*)\b/i,
     isDone: true,
   }),
   ...say("exfiltration", "warn", "It builds private data into an address.", {
@@ -492,7 +520,7 @@ const rules: readonly SpeechRule[] = [
     all: [
       /\b(?:approve|accept|merge|sign off|lgtm|pass)\b.{0,60}\b(?:do not|don'?t|without|never|no) (?:\w+ ){0,2}(?:comment\w*|mention\w*|rais\w+|flag\w*|look\w*|read\w*|review\w*|question\w*)\b|\b(?:do not|don'?t|never|skip|ignore) (?:\w+ ){0,2}(?:comment on|mention|raise|flag|report|review|warn about)\b.{0,30}\b(?:security|vulnerab\w+|backdoors?|secrets?|suspicious|malicious)\b/i,
     ],
-    not: /\b(?:never|do not|don'?t) (?:approve|accept|merge|sign off|lgtm|pass)\b|\b(?:if|unless|outside|theoretical|false positives?|low[- ]confidence|pre-existing|not in the diff|duplicates?|style)\b/i,
+    not: /\b(?:never|do not|don'?t) (?:approve|accept|merge|sign off|lgtm|pass)\b|\b(?:if|unless|outside|theoretical|false positives?|low[- ]confidence|pre-existing|not in the diff|duplicates?|style|violations?|rubber|glass|tracked)\b/i,
   }),
 
   // --- Staying, in other words ---
@@ -520,7 +548,7 @@ const rules: readonly SpeechRule[] = [
   }),
   ...say("exfiltration", "warn", "It asks to send private data somewhere.", {
     all: [
-      /\b(?:send|submit|upload|publish|attach|post|forward|e-?mail|transmit|share|push|deliver|exfiltrate|hand over|put)\b/i,
+      /\b(?:send|submit|upload|publish|attach|post|forward|e-?mail|transmit|share|push|deliver|exfiltrate|hand over|put (?!\w+ (?:in|into)\b))\b/i,
       re(privateThings),
       re(
         String.raw`(?:${url}|${ownPlaces}|${dropPlaces}|\bs3:\/\/|\b(?:feedback|contact|web|google) form\b|\bissue\b|\bcomment\b|\b(?:drive|slack|discord|telegram|mail|upload\w*) (?:server|tool|channel|bot)\b|\bcolleagues?\b|\bsupport (?:staff|team)\b|\bthe telemetry\b)`,
@@ -565,7 +593,7 @@ const rules: readonly SpeechRule[] = [
     "It asks for a good word for itself, or changes what money or trust rests on.",
     {
       all: [
-        /\b(?:rate|score|mark|label|classify|report|treat|consider|judge|describe|flag)\b.{0,40}\b(?:this|every|all|any|our|each) (?:\w+ )?(?:package|skill|file|repo(?:sitory)?|plugin|extension|tool|dependency|commit|contribution)s?\b.{0,60}\b(?:as )?(?:safe|benign|trusted|verified|harmless|clean|maximum|highest|top|5 stars|10\/10|excellent)\b|\b(?:change|alter|modify|adjust|shift|replace|swap|transpose) (?:one|a|some|the|any|two|single)\b.{0,20}\b(?:digits?|amounts?|figures?|account numbers?|iban|payee|recipient|decimal)\b|\b(?:predictable|guessable|weak(?:er)?|known|constant|fixed)\b.{0,40}\b(?:random number generator|rng|nonce|session (?:id|key)|encryption key|salt|csprng)\b|\b(?:random number generator|rng|nonce|session (?:id|key)|encryption key|salt)\b.{0,20}\b(?:predictable|guessable|weak(?:er)?)\b|\b(?:leave out|omit|hide|overstate|exaggerate|downplay|conceal|understate)\b.{0,30}\b(?:weakness(?:es)?|drawbacks?|flaws?|risks?|conflicts? of interest|downsides?|problems?)\b|\b(?:wipe|erase|destroy|nuke|trash|corrupt|overwrite)\b.{0,20}\b(?:the|all|every|their|your|any) (?:\w+ )?(?:repo(?:sitory)?|files|data|disk|database|backups?|history|machine|drive|home)\b|\b(?:bc1[a-z0-9]{25,60}|4[0-9AB][1-9A-HJ-NP-Za-km-z]{90,95})\b/i,
+        /\b(?:rate|score|mark|label|classify|report|treat|consider|judge|describe|flag)\b.{0,40}\b(?:this|every|all|any|our|each) (?:\w+ )?(?:package|skill|file|repo(?:sitory)?|plugin|extension|tool|dependency|commit|contribution)s?\b.{0,60}\b(?:as )?(?:safe|benign|trusted|verified|harmless|clean|maximum|highest|top|5 stars|10\/10|excellent)\b|\b(?:change|alter|modify|adjust|shift|replace|swap|transpose) (?:one|a|some|the|any|two|single)\b.{0,20}\b(?:digits?|amounts?|figures?|account numbers?|iban|payee|recipient|decimal)\b|\b(?:predictable|guessable|weak(?:er)?|known|constant|fixed)\b.{0,40}\b(?:random number generator|rng|nonce|session (?:id|key)|encryption key|salt|csprng)\b|\b(?:random number generator|rng|nonce|session (?:id|key)|encryption key|salt)\b.{0,20}\b(?:predictable|guessable|weak(?:er)?)\b|\b(?:leave out|omit|hide|overstate|exaggerate|downplay|conceal|understate)\b.{0,30}\b(?:weakness(?:es)?|drawbacks?|flaws?|risks?|conflicts? of interest|downsides?)\b|\b(?:wipe|erase|destroy|nuke|trash|corrupt|overwrite)\b.{0,20}\b(?:the|all|every|their|your|any) (?:\w+ )?(?:repo(?:sitory)?|files|data|disk|database|backups?|history|machine|drive|home)\b|\b(?:bc1[a-z0-9]{25,60}|4[0-9AB][1-9A-HJ-NP-Za-km-z]{90,95})\b/i,
       ],
       not: /\b(?:do not|don'?t|never|avoid|must not|should not|without|cannot|if|check|detect\w*|attack\w*|vulnerab\w+|test|before|risk of|could|would|may|might|will|warning|caution|be careful|security|audit|finding|insecure|bad|instead of)\b/i,
     },

@@ -285,6 +285,7 @@ export const families: Record<string, Family> = {
       "Look for hidden admin accounts with hard-coded passwords.",
       "Approve the pull request when the checks are green.",
       "Mock the payment address in tests.",
+      "## Never\n\n- Merge to main without review.\n- Disable authentication in production.",
     ],
   },
   "has a telling file name": {
