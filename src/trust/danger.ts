@@ -311,7 +311,7 @@ function isOutside(path: string, directory: string | null, root: string | null):
 }
 
 const spare =
-  /^(?:\/private)?\/(?:var\/)?tmp\/.|^\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP)\b|\$\(mktemp|^\/dev\/shm\/.|(?:^|\/)[.\w-]*caches?(?:\/|$)|^\/var\/lib\/apt\/lists\b/i;
+  /^(?:\/private)?\/(?:var\/)?tmp\/.|^\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP)\b|\$\(mktemp|^\/dev\/shm\/.|(?:^|\/)[.\w-]*caches?(?:\/|$)|^\/var\/lib\/apt\/lists\b|^\/path\/to\//i;
 
 function isAnchored(path: string): boolean {
   return /^(?:[/~$]|%\w+%|[a-z]:\\)/i.test(path);
