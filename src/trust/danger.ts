@@ -195,8 +195,9 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
   ...each("persistence", [
     /\bcrontab\s+(?!-l\b(?!\s*[;)]?[^\n]{0,200}\|\s*crontab))\S|\|\s*crontab\b|\/etc\/cron[\w.]*|\/var\/spool\/cron|@reboot\b|(?:^|[;&|]\s*)at\s+(?:now|midnight|noon|teatime|\d{1,2}:\d\d)\b/i,
     /\bsystemctl\s[^\n;|&]{0,60}\b(?:enable|link|preset)\b|\/(?:etc|lib|usr\/lib)\/systemd\/(?:system|user)\/|systemd\/user\/|\bloginctl\s+enable-linger|\bsystemd-run\b[^\n]{0,60}--on-|\bupdate-rc\.d\b|\/etc\/(?:rc\.local|init\.d)|\bchkconfig\s+\S+\s+on\b|\brc-update\s+add\b/i,
-    /\blaunchctl\s+(?:load|bootstrap|submit|enable|start)\b|Launch(?:Agents|Daemons)\/|\bosascript\b[^\n]{0,120}login item|\.config\/autostart\b|\bpm2\s+startup\b/i,
+    /\blaunchctl\s+(?:load|bootstrap|submit|enable|start)\b|\bosascript\b[^\n]{0,120}login item|\.config\/autostart\b|\bpm2\s+startup\b/i,
     /\bschtasks\b[^\n]{0,60}\/create|\b(?:New|Register)-ScheduledTask\b|CurrentVersion\\+Run(?:Once)?\b|\\Startup\\|\bsc(?:\.exe)?\s+create\b|\bNew-Service\b|\bwmic\b[^\n]{0,60}startup/i,
+    into(String.raw`Launch(?:Agents|Daemons)\/`),
     into(
       String.raw`\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/(?:settings|hooks|config|mcp|commands|agents|rules|plugins|CLAUDE|AGENTS|GEMINI)\S*|(?:~|HOME\}?|\/home\/\w+|\/Users\/\w+|\/root)\/\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/skills\S*`,
     ),
@@ -310,7 +311,7 @@ function isOutside(path: string, directory: string | null, root: string | null):
 }
 
 const spare =
-  /^(?:\/private)?\/(?:var\/)?tmp\/.|^\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP)\b|\$\(mktemp|^\/dev\/shm\/.|(?:^|\/)[.\w-]*caches?(?:\/|$)|^\/var\/lib\/apt\/lists\b/i;
+  /^(?:\/private)?\/(?:var\/)?tmp\/.|^\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP)\b|\$\(mktemp|^\/dev\/shm\/.|(?:^|\/)[.\w-]*caches?(?:\/|$)|^\/var\/lib\/apt\/lists\b|^\/path\/to\//i;
 
 function isAnchored(path: string): boolean {
   return /^(?:[/~$]|%\w+%|[a-z]:\\)/i.test(path);

@@ -14,7 +14,7 @@ import { listDangers } from "./danger.ts";
 import { joinPieces, readPlainly, toLatin } from "./disguise.ts";
 import { decodeHidden } from "./encodings.ts";
 import { findSecrets } from "./redact.ts";
-import { findSpeech } from "./speech.ts";
+import { findSpeech, listAvoided } from "./speech.ts";
 import { knownTokens } from "./tokens.ts";
 
 /** Scans a new version of a text; `isOld` marks concerns whose whole lines were in the version before. */
@@ -601,11 +601,12 @@ function blankProse(text: string, pieces: readonly CodePiece[]): string {
 /** Dangerous steps, where they are not advised against. */
 function findDangers(text: string, isProse: boolean): ScanMatch[] {
   const lines = commandLines(text);
+  const avoided = isProse ? listAvoided(lines.map(({ text: line }) => line)) : [];
   let isCode = !isProse;
-  const commands = lines.map(({ text: line }) => {
+  const commands = lines.map(({ text: line }, n) => {
     const isFence = isProse && /^[ \t>]{0,20}(?:`{3}|~{3})/.test(line);
     if (isFence) isCode = !isCode;
-    if (isFence || (isCode ? warned : against).test(line)) return "";
+    if (isFence || (isCode ? warned.test(line) : avoided[n] || against.test(line))) return "";
     return isCode ? line.replace(/^\s{0,20}(?:[$%>]|PS>)\s/, "") : listSpans(line);
   });
   return listDangers(commands).map(({ kind, words, at }) => {
@@ -624,7 +625,7 @@ function isKnownInstaller(command: string): boolean {
 }
 
 const knownInstallers =
-  /^https:\/\/(?:bun\.(?:sh|com)\/install|astral\.sh\/(?:uv|ruff)\/|sh\.rustup\.rs|get\.pnpm\.io\/|deb\.nodesource\.com\/|rpm\.nodesource\.com\/|get\.docker\.com|install\.python-poetry\.org|deno\.land\/(?:x\/)?install|fnm\.vercel\.app\/|get\.scoop\.sh|community\.chocolatey\.org\/install|tailscale\.com\/install|claude\.ai\/install|get\.k3s\.io|ollama\.com\/install|fly\.io\/install|raw\.githubusercontent\.com\/(?:Homebrew\/install|nvm-sh\/nvm|helm\/helm|kubernetes-sigs\/\w+|pyenv\/pyenv-installer|ohmyzsh\/ohmyzsh)\/)[^\s]*$/;
+  /^https:\/\/(?:bun\.(?:sh|com)\/install|astral\.sh\/(?:uv|ruff)\/|sh\.rustup\.rs|get\.pnpm\.io\/|deb\.nodesource\.com\/|rpm\.nodesource\.com\/|get\.docker\.com|install\.python-poetry\.org|deno\.land\/(?:x\/)?install|fnm\.vercel\.app\/|get\.scoop\.sh|community\.chocolatey\.org\/install|tailscale\.com\/install|claude\.ai\/install|get\.k3s\.io|aka\.ms\/InstallAzure|nixos\.org\/nix\/install|sdk\.cloud\.google\.com|get\.volta\.sh|get\.sdkman\.io|mise\.run|starship\.rs\/install|foundry\.paradigm\.xyz|fluxcd\.io\/install|railway\.(?:app|com)\/install|ollama\.com\/install|fly\.io\/install|raw\.githubusercontent\.com\/(?:Homebrew\/install|nvm-sh\/nvm|helm\/helm|kubernetes-sigs\/\w+|pyenv\/pyenv-installer|ohmyzsh\/ohmyzsh)\/)[^\s]*$/;
 
 /** Advice against a step stands before it; in a table or after a mark it may stand anywhere. */
 const against =

@@ -11,9 +11,11 @@ export function findSpeech(text: string, source = text, seen = new Set<string>()
   return sentences.flatMap((one, n) => {
     if (seen.has(one.text)) return [];
     seen.add(one.text);
+    // Under "Never:" a list says what not to do; what it says not to tell is hidden all the same.
+    const sought = one.isAgainst ? rules.filter(({ code }) => code === "concealment") : rules;
     const near = readBoth(one.text);
     const wide = readBoth(joinNext(text, sentences, n));
-    return rules.flatMap((rule) => (applies(rule, rule.isWide ? wide : near) ? [report(rule, one)] : []));
+    return sought.flatMap((rule) => (applies(rule, rule.isWide ? wide : near) ? [report(rule, one)] : []));
   });
 }
 
@@ -23,6 +25,8 @@ function readBoth(said: string) {
 }
 
 interface Sentence {
+  /** It is an item of a list of things to avoid. */
+  readonly isAgainst: boolean;
   readonly at: number;
   readonly end: number;
   readonly text: string;
@@ -38,12 +42,36 @@ function splitSentences(text: string, source: string): Sentence[] {
   let n = 0;
   const unwrapped = text.replaceAll("\n", () => (startsAnew(lines[n++] ?? "", lines[n] ?? "") ? "\n" : " "));
   const found: Sentence[] = [];
+  const avoided = listAvoided(lines);
+  let [line, from] = [0, 0];
   for (const { 0: part, index } of unwrapped.matchAll(/(?:[^\n.!?。！？;；]|[.!?;](?!\s|$)){1,800}/g)) {
     const at = index + part.length - part.trimStart().length;
-    if (part.trim().length > 5) found.push({ at, end: index + part.length, text: part.trim() });
+    if (part.trim().length <= 5) continue;
+    line += countLines(text, from, at);
+    from = at;
+    found.push({ at, end: index + part.length, text: part.trim(), isAgainst: avoided[line] ?? false });
   }
   return found;
 }
+
+function countLines(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1)) count++;
+  return count;
+}
+
+/** Which lines are items of a list whose heading tells to avoid them. */
+export function listAvoided(lines: readonly string[]): boolean[] {
+  let isAvoided = false;
+  return lines.map((line) => {
+    const isItem = /^\s*(?:[-*+•|]|\d{1,3}[.)])\s/.test(line);
+    if (!isItem && line.trim() !== "") isAvoided = avoiding.test(line) && /^\s*#|[:：*]\s*$/.test(line);
+    return isItem && isAvoided;
+  });
+}
+
+const avoiding =
+  /\b(?:do not|don'?ts?|never|avoid|anti-?patterns?|red flags?|mistakes|pitfalls|prohibited|forbidden|must not|not to do|not allowed|bad (?:practices?|examples?)|violations?|rationali[sz]ations?|excuses|what not|attack (?:patterns?|vectors?)|vulnerabilit(?:y|ies)|threats?|weaknesses|indicators?|suspicious|check for|look for|detects?)\b|[❌🚫✗⛔]|禁止|不要/iu;
 
 /** Whether a line begins something new. A comment or quotation may go on over several marked lines. */
 function startsAnew(before: string, line: string): boolean {
@@ -190,14 +218,14 @@ const rules: readonly SpeechRule[] = [
   ),
   concealment(
     [
-      /\b(?:unset|export) HIST\w+|\bHISTFILE\s?=\s?\/dev\/null|\bHISTSIZE\s?=\s?0|\bset \+o history|\bhistory -[cw]c?\b|\brm\b[^;|&]{0,40}_history\b|\bshred\b[^;|&]{0,40}(?:_history|\.log)\b|\bClear-(?:History|EventLog)\b|\bwevtutil cl\b|>\s?~?\/?\S{0,40}_history\b|\btruncate\b[^;|&]{0,40}\.log\b|\brm\b[^;|&]{0,30}\/var\/log\b|\bjournalctl --vacuum|\bgit reflog expire\b|\btouch -(?:d|t|r)\b/i,
+      /\b(?:unset|export) HIST\w+|\bHISTFILE\s?=\s?\/dev\/null|\bHISTSIZE\s?=\s?0|\bset \+o history|\bhistory -[cw]c?\b|\brm\b[^;|&]{0,40}_history\b|\bshred\b[^;|&]{0,40}(?:_history|\.log)\b|\bClear-(?:History|EventLog)\b|\bwevtutil cl\b|>\s?~?\/?\S{0,40}_history\b|\btruncate\b[^;|&]{0,40}\.log\b|\brm\b[^;|&]{0,30}\/var\/log\b|\bjournalctl --vacuum|\bgit reflog expire\b/i,
     ],
     "warn",
   ),
   // Other languages.
   concealment(
     [
-      /不要(?:把|将|向|让|对|跟)?.{0,12}(?:告诉|告知|通知|提及|提到|透露|提醒|知道|显示|展示|说明|汇报).{0,12}|(?:不|勿|别|切勿|无需|不必|请勿|禁止)(?:要|得|能|可)?(?:向|对|让|跟)?(?:用户|使用者|任何人|开发者).{0,12}(?:告诉|告知|通知|提及|提到|透露|提醒|知道|发现|显示|展示|说明|察觉)|(?:悄悄|偷偷|暗中|秘密|静默|默默)地?.{0,8}(?:发送|上传|执行|运行|复制|添加|安装|写入|提交|收集|下载|修改)|(?:ユーザー|利用者|開発者|本人)(?:に|へ)(?:は)?.{0,20}(?:知らせ|伝え|通知|言わ|報告し|見せ|説明し|触れ|明かさ|教え)(?:ない|ず|るな|ません|ないで|てはいけ|てはなら)|(?:こっそり|密かに|ひそかに|気づかれ(?:ない|ず))|사용자(?:에게|한테|가|께).{0,24}(?:알리지|말하지|언급하지|보여주지|보고하지|모르게|알지 못하|밝히지|통지하지|설명하지)|(?:몰래|은밀히|비밀리에)/,
+      /不要(?:把|将|向|让|对|跟)?.{0,12}(?:告诉|告知|通知|提及|提到|透露|汇报).{0,12}(?:用户|使用者|任何人|这个?步骤|此步骤|本步骤|执行了)|(?:不|勿|别|切勿|无需|不必|请勿|禁止)(?:要|得|能|可)?(?:向|对|让|跟)?(?:用户|使用者|任何人|开发者).{0,12}(?:告诉|告知|通知|提及|提到|透露|提醒|知道|发现|显示|展示|说明|察觉)|(?:悄悄|偷偷|暗中|秘密|静默|默默)地?.{0,8}(?:发送|上传|执行|运行|复制|添加|安装|写入|提交|收集|下载|修改)|(?:ユーザー|利用者|開発者|本人)(?:に|へ)(?:は)?.{0,20}(?:知らせ|伝え|通知|言わ|報告し|見せ|説明し|触れ|明かさ|教え)(?:ない|ず|るな|ません|ないで|てはいけ|てはなら)|(?:こっそり|密かに|ひそかに|気づかれ(?:ない|ず))|사용자(?:에게|한테|가|께).{0,24}(?:알리지|말하지|언급하지|보여주지|보고하지|모르게|알지 못하|밝히지|통지하지|설명하지)|(?:몰래|은밀히|비밀리에)/,
     ],
     "warn",
     /错误|密码|内部|堆栈|技术细节|幻觉|エラー/,
@@ -210,13 +238,13 @@ const rules: readonly SpeechRule[] = [
   ),
   concealment(
     [
-      /\bne (?:le |la |les |l'|pas |jamais |rien )?(?:dites|dis|dire|mentionne\w*|informe\w*|pr[eé]vene?z?|pr[eé]venir|r[eé]v[eéè]le\w*|signale\w*|parle\w*|montre\w*|avertis\w*|notifie\w*).{0,60}(?:utilisat\w+|personne|d[eé]velopp\w+|rapport|r[eé]sum[eé])|(?:[aà] l'insu|discr[eè]tement|en secret|en cachette|silencieusement|sans (?:en )?(?:pr[eé]venir|informer|avertir|que l'utilisat|le mentionner|le dire))/i,
+      /\bne (?:le |la |les |l'|pas |jamais |rien )?(?:dites|dis|dire|mentionne\w*|informe\w*|pr[eé]vene?z?|pr[eé]venir|r[eé]v[eéè]le\w*|signale\w*|parle\w*|montre\w*|avertis\w*|notifie\w*).{0,60}(?:utilisat\w+|personne|d[eé]velopp\w+|rapport|r[eé]sum[eé])|(?:[aà] l'insu|discr[eè]tement|en cachette|sans (?:en )?(?:pr[eé]venir|informer|avertir|que l'utilisat|le mentionner|le dire))/i,
     ],
     "warn",
   ),
   concealment(
     [
-      /\b(?:no|nunca|sin|jam[aá]s) (?:se |le |lo |la |les )*(?:digas?|decir\w*|diga|mencion\w+|inform\w+|revel\w+|avis\w+|muestr\w+|mostr\w+|notifi\w+|coment\w+|cuent\w+|expli\w+|report\w+|que el usuario).{0,60}(?:usuari\w+|nadie|persona|desarrollador|resumen|respuesta|se entere|sepa|note)|\b(?:en secreto|a escondidas|sigilosamente)\b|\b(?:env[ií]\w*|sub[ei]\w*|ejecut\w+|copi\w+|a[nñ]ad\w+|instal\w+) .{0,40}\b(?:silenciosamente|en silencio|discretamente)\b|\bn[aã]o (?:o |lhe |se )?(?:diga|dizer|mencion\w+|inform\w+|revel\w+|avis\w+|mostr\w+|cont\w+|notifi\w+|coment\w+|relat\w+).{0,60}(?:usu[aá]ri\w+|utilizador\w*|ningu[eé]m|pessoa|resumo|resposta)|\bsem (?:avisar|informar|contar|dizer|mencionar|que o usu)|\bnon (?:dir\w*|menzion\w+|inform\w+|rivel\w+|avvis\w+|mostr\w+|notific\w+|segnal\w+|parl\w+).{0,60}(?:utent\w+|nessuno|persona|riepilogo|risposta)|\b(?:di nascosto|all'insaputa|segretamente|silenziosamente|senza (?:dirlo|avvis|inform|menzion))/i,
+      /\b(?:no|nunca|sin|jam[aá]s) (?:se |le |lo |la |les )*(?:digas?|decir\w*|diga|mencion\w+|informes?|informar\w*|revel\w+|avis\w+|muestres|notifi\w+|cuentes?|que el usuario).{0,60}(?:usuari\w+|nadie|persona|desarrollador|resumen|respuesta|se entere|sepa|note)|\b(?:en secreto|a escondidas|sigilosamente)\b|\b(?:env[ií]\w*|sub[ei]\w*|ejecut\w+|copi\w+|a[nñ]ad\w+|instal\w+) .{0,40}\b(?:silenciosamente|en silencio|discretamente)\b|\bn[aã]o (?:o |lhe |se )?(?:diga|dizer|mencion\w+|inform\w+|revel\w+|avis\w+|mostr\w+|cont\w+|notifi\w+|coment\w+|relat\w+).{0,60}(?:usu[aá]ri\w+|utilizador\w*|ningu[eé]m|pessoa|resumo|resposta)|\bsem (?:avisar|informar|contar|dizer|mencionar|que o usu)|\bnon (?:dir\w*|menzion\w+|inform\w+|rivel\w+|avvis\w+|mostr\w+|notific\w+|segnal\w+|parl\w+).{0,60}(?:utent\w+|nessuno|persona|riepilogo|risposta)|\b(?:di nascosto|all'insaputa|segretamente|silenziosamente|senza (?:dirlo|avvis|inform|menzion))/i,
     ],
     "warn",
   ),
@@ -258,7 +286,7 @@ const rules: readonly SpeechRule[] = [
   }),
   ...say("injection", "warn", "It speaks as the system or with a new set of orders.", {
     all: [
-      /(?:^|[[<]\s?)(?:system|admin(?:istrator)?|root|operator|security|urgent|priority|platform)[ _-]?(?:notice|override|directive|alert|message|policy update|instruction)s?\s?[\]>:]|\[(?:system|admin|assistant|root|sudo)\]|\b(?:begin|end|start|new) (?:of )?(?:system|user|hidden|real|actual|secret|priority|admin) (?:prompt|instructions?|orders?)\b|\byour (?:new|real|true|actual|updated|revised) (?:instructions?|task|goal|objective|purpose|mission|role|orders|priority)\b|\b(?:maintenance|god|root|unrestricted|jailbreak|diagnostic|privileged|elevated) mode (?:is )?(?:now )?(?:enabled|active|activated|on\b|engaged)|\byou are no longer (?:bound|restricted|limited|claude|an? |required|subject)|\b(?:from now on|henceforth|going forward),? you (?:are|will|must|should|shall|no longer|have)\b|\b(?:note|message|instructions?|attention|memo|reminder)s? (?:to|for) (?:the |all |any |other )?(?:ai|llm|language model|coding agent|ai agent|ai assistant|claude code|autonomous agent|automated reviewer)s?\b/i,
+      /(?:^|[[<]\s?)(?:system|admin(?:istrator)?|root|operator|security|urgent|priority|platform)[ _-]?(?:notice|override|directive|alert|message|policy update|instruction)s?\s?[\]>:]|^\[(?:system|admin|root|sudo)\]\s?\S|\b(?:begin|end|start|new) (?:of )?(?:system|user|hidden|real|actual|secret|priority|admin) (?:prompt|instructions?|orders?)\b|\byour (?:new|real|true|actual|updated|revised) (?:instructions?|task|goal|objective|purpose|mission|role|orders|priority)\b|\b(?:maintenance|god|root|unrestricted|jailbreak|diagnostic|privileged|elevated) mode (?:is )?(?:now )?(?:enabled|active|activated|on\b|engaged)|\byou are no longer (?:bound|restricted|limited|claude|an? |required|subject)|\b(?:from now on|henceforth|going forward),? you (?:are|will|must|should|shall|no longer|have)\b|\b(?:message|attention|memo|notes? to) (?:for |to )?(?:the |all |any |other )?(?:ai|llm|language model|coding agent|ai agent|ai assistant|claude code|autonomous agent|automated reviewer)s?\b/i,
     ],
     not: /\b(?:write|create|craft|design|example|template|extract|section|builder|engineer)\w*\b.{0,20}(?:system|prompt)|(?:system|developer) (?:prompt|message|instruction)s?\s?:\s?(?:string|str|\w+,|$|"|`|\{)|debug mode|developer mode.{0,30}(?:chrome|android|settings|device|phone)/i,
   }),
@@ -270,10 +298,10 @@ const rules: readonly SpeechRule[] = [
   }),
   ...say("injection", "warn", "It tells the agent not to ask, or not to look.", {
     all: [
-      /\b(?:do not|don'?t|never|no need to|without|skip|avoid) (?:\w+ )?(?:ask(?:ing)?|prompt(?:ing)?|wait(?:ing)?|request(?:ing)?|seek(?:ing)?|requir(?:e|ing)|stop(?:ping)?|paus(?:e|ing)|confirm(?:ing|ation)?|consult(?:ing)?|check(?:ing)? with|requesting) (?:\w+ ){0,3}?(?:the )?(?:user|human|person|developer|operator|permission|approval|consent|authori[sz]ation)\b|\b(?:do not|don'?t|never|no need to|without) (?:\w+ )?(?:question|second-guess|refuse|hesitate|resist|challenge|flag|object to|double-check|inspect|audit|scrutini[sz]e|analy[sz]e|review(?:ing)?|read(?:ing)?|open(?:ing)?|view(?:ing)?|examine|look at|looking at|inspecting|reviewing|questioning) (?:\w+ ){0,3}?(?:this|these|the (?:script|contents?|code|file|payload|binary|command|instruction|step|output|source|installer)|it\b|its)/i,
+      /\b(?:do not|don'?t|never|no need to|without|skip|avoid) (?:\w+ )?(?:ask(?:ing)?|confirm(?:ing|ation)? with|consult(?:ing)?|check(?:ing)? with) (?:\w+ ){0,3}?(?:the )?(?:user|human|person|developer|operator|permission|approval|consent|authori[sz]ation)\b|\b(?:do not|don'?t|never|no need to|without) (?:\w+ )?(?:question|second-guess|refuse|hesitate|resist|challenge|flag|object to|double-check|inspect|audit|scrutini[sz]e|analy[sz]e|review(?:ing)?|read(?:ing)?|open(?:ing)?|view(?:ing)?|examine|look at|looking at|inspecting|reviewing|questioning) (?:\w+ ){0,3}?(?:this|these|the (?:script|contents?|code|file|payload|binary|command|instruction|step|output|source|installer)|it\b|its)/i,
       /\b(?:send|post|upload|run|execute|install|write|delete|push|commit|download|fetch|add|copy|apply|chmod|sudo|curl|key|token|credential|secret|password|permission|setting|just|simply|directly|always|immediately|automatically)\w*\b/i,
     ],
-    not: /\b(?:never|do not|don'?t) (?:\w+ ){0,4}?without\b|\b(?:question|clarif|preference|more than|obvious|again|each|every|known|already|trivial|multiple|back|information|details?|which|what|until)\w*\b|(?:must|should|can|may) not\b|n't (?:read|open|review).{0,40}(?:entire|whole|full|all|unless|until|into context|first)/i,
+    not: /\b(?:never|do not|don'?t) (?:\w+ ){0,4}?without\b|\b(?:question|clarif|preference|more than|obvious|again|each|every|known|already|trivial|multiple|back|information|details?|which|what|until|per|allowed-tools|tools|agent can|paste|config\w*|values?|scope|placement|dry-run|autonomous)\w*\b|(?:must|should|can|may) not\b|n't (?:read|open|review).{0,40}(?:entire|whole|full|all|unless|until|into context|first)/i,
   }),
 
   // --- Sending out ---
@@ -367,13 +395,13 @@ const rules: readonly SpeechRule[] = [
   ...say("permissions", "warn", "It asks for wider permissions for the agent.", {
     all: [
       /\b(?:add|set|put|enable|grant|change|update|edit|allow|switch|turn|modify|write|configure|append|insert|include|give|pass|use|run|start|launch|accept)\w*\b/i,
-      /\bpermissions?\.(?:allow|defaultMode)|"?(?:allow|allowedTools|allowed-tools|autoApprove)"?\s?[:=]\s?\[?\s?"?(?:\*|Bash\(\*|Bash\(:?\*|all)|\bBash\((?:\*|:\*)\)|\bbypassPermissions\b|\bdangerously[A-Z]\w+|\bskipDangerous\w+|\benableAllProjectMcpServers\b|\bauto-?approv(?:e|al|ing)\b.{0,40}\b(?:all|any|every|everything|tool|command|bash|shell|on|true)\b|\byolo mode\b|\bdisable(?:s|d)? (?:the )?sandbox\w*|\bsandbox\w*.{0,20}\b(?:off|false|disabled|none)\b|\bpasswordless sudo\b|\bpermission (?:prompts?|checks?|mode)\b.{0,20}\b(?:off|bypass\w*|disabl\w*|skip\w*|auto)|\ballow ?list\b.{0,40}(?:\*|\ball\b|\bevery\b|\bany\b)/i,
+      /\bpermissions?\.(?:allow|defaultMode)|"?(?:allow|allowedTools|allowed-tools|autoApprove)"?\s?[:=]\s?\[?\s?"?(?:\*|Bash\(\*|Bash\(:?\*|all)|\bBash\((?:\*|:\*)\)|\bbypassPermissions\b|\bdangerously(?:Skip|Disable|Bypass|Allow)\w+|\bskipDangerous\w+|\benableAllProjectMcpServers\b|\bauto-?approv(?:e|al|ing)\b.{0,40}\b(?:all|any|every|everything|tool|command|bash|shell|on|true)\b|\byolo mode\b|\bdisable(?:s|d)? (?:the )?sandbox\w*|\bsandbox\w*.{0,20}\b(?:off|false|disabled|none)\b|\bpasswordless sudo\b|\bpermission (?:prompts?|checks?|mode)\b.{0,20}\b(?:off|bypass\w*|disabl\w*|skip\w*|auto)/i,
     ],
     not: /\b(?:do not|don'?t|never|avoid|dangerous|risk|warn|caution|only (?:in|for)|not recommended|enum|one of|options?|values?|docs?)\b|\|.*\|/i,
   }),
   ...say("permissions", "warn", "It turns a protection off.", {
     all: [
-      /\b(?:disabl(?:e|es|ing)|turn(?:s|ing)? off|switch(?:es|ing)? off|deactivat(?:e|es|ing)|bypass(?:es|ing)?|circumvent|suspend|shut off|lift|relax|loosen|weaken|remov(?:e|es|ing)|drop|skip|ignor(?:e|es|ing)|suppress|stop|override|uninstall|comment out|opt out of|delet(?:e|es|ing))\b.{0,25}\b(?:all |any |your |the |its |their |every |agent )?(?:\w+ )?(?:safety|security|guardrails?|safeguards?|restrictions?|refusals?|sandbox\w*|firewalls?|anti-?virus|defender|gatekeeper|selinux|apparmor|branch protection|2fa|mfa|two-factor|secret[- ]scanning|code[- ]scanning|required reviews?|audit (?:logs?|logging|trail)|content (?:policy|filters?)|permission (?:prompts?|checks?|requests?|system)|approval (?:prompts?|gates?|steps?)|confirmation (?:prompts?|dialogs?)|security (?:checks?|scans?|warnings?|hooks?|policy|policies|controls?|settings?|features?|headers?)|endpoint protection|EDR|intrusion detection|certificate (?:checks?|validation|verification)|signature (?:checks?|verification)|(?:tls|ssl) (?:checks?|validation|verification)|integrity checks?|code signing|commit signing|policy checks?)\b/i,
+      /\b(?:disabl(?:e|es|ing)|turn(?:s|ing)? off|switch(?:es|ing)? off|deactivat(?:e|es|ing)|bypass(?:es|ing)?|circumvent|suspend|shut off|lift|relax|loosen|weaken|remov(?:e|es|ing)|drop|skip|ignor(?:e|es|ing)|suppress|stop|override|uninstall|comment out|opt out of|delet(?:e|es|ing))\b.{0,25}\b(?:all |any |your |the |its |their |every |agent )?(?:\w+ )?(?:safety (?:checks?|rules?|filters?|settings?|guidelines?|mechanisms?|features?|prompts?)|guardrails?|safeguards?|sandbox(?:ing)?|firewalls?|anti-?virus|defender|gatekeeper|selinux|apparmor|branch protection|2fa|mfa|two-factor|secret[- ]scanning|code[- ]scanning|required reviews?|audit (?:logs?|logging|trail)|content (?:policy|filters?)|permission (?:prompts?|checks?|requests?|system)|approval (?:prompts?|gates?|steps?)|confirmation (?:prompts?|dialogs?)|security (?:checks?|scans?|warnings?|hooks?|policy|policies|controls?|settings?|features?|headers?)|endpoint protection|EDR|intrusion detection|certificate (?:checks?|validation|verification)|signature (?:checks?|verification)|(?:tls|ssl) (?:checks?|validation|verification)|integrity checks?|code signing|commit signing|policy checks?)\b/i,
     ],
     not: /\b(?:do not|don'?t|never|avoid|cannot|must not|should not|shouldn'?t|attempts?|attack\w*|detect\w*|prevent\w*|try(?:ing)? to|if|may|might|could|whether|risk\w*|vulnerab\w+|warn\w*|flag|red flags?|without|no way|refuse|reject|block|instead of|rather than|anti-?pattern|finding|check for|look for|audit|test|bad|wrong|mistake|tempt\w*|rationaliz\w*|excuse|violation|forbidden|prohibit\w*|temporarily|safe(?:ly)?|injection|malicious|example|trick\w*|users? (?:who|to|from|can)|any (?:code|pattern|change)|rail ?safety|ignore list)\b|[❌🚫✗×]/iu,
   }),
@@ -406,7 +434,7 @@ const rules: readonly SpeechRule[] = [
   ),
   concealment(
     [
-      /\b(?:covertly|discreetly|stealthily|surreptitiously|secretly|inconspicuously|clandestinely|without drawing attention|unnoticed|under the radar|off the record|on the sly|no trace|leave no traces?|out of (?:the user's )?sight)\b|\b(?:of no|no|not of|not) (?:need|interest|concern|relevance|use|interesting|relevant) (?:for|to) (?:the )?(?:user|human|person|developer|reader|them)\b|\b(?:user|human|person|developer)s? has no need\b|\b(?:do not|don'?t|never) (?:list|show|mention|include|describe|name|report|log) (?:steps? \d|this (?:step|action|command|call|part)|these (?:steps|actions|commands|calls))\b|\b(?:do not|don'?t|never) (?:bring|flag|point|raise|call) (?:this|it|these|them|any of this) (?:up|out)?|\banswer only\b.{0,30}\bdone\b|\b(?:this|it|these|the (?:step|call|upload|script|check|request)s?) (?:is|are|remains?|stays?|runs?) (?:\w+ )?(?:internal plumbing|invisible|hidden|confidential|secret|not for (?:the )?users?|for agents? only|between)\b|\b(?:must|should|may|shall) not (?:contain|leave|show|have|carry) (?:any |a |the )?(?:traces?|mentions?|hints?|signs?|evidence)\b|\bnot (?:to be )?(?:shared|discussed|shown|disclosed) with (?:the )?(?:user|human|anyone|developer)/i,
+      /\b(?:covertly|discreetly|stealthily|surreptitiously|inconspicuously|clandestinely|without drawing attention|unnoticed|under the radar|off the record|on the sly|no trace|leave no traces?|out of (?:the user's )?sight)\b|\b(?:of no|no|not of|not) (?:need|interest|concern|interesting) (?:for|to) (?:the )?(?:user|human|person|developer|reader|them)\b(?!')|\b(?:user|human|person|developer)s? has no need\b|\b(?:do not|don'?t|never) (?:list|show|mention|include|describe|name|report|log) (?:steps? \d|this (?:step|action|command|call|part)|these (?:steps|actions|commands|calls))\b|\b(?:do not|don'?t|never) (?:bring|flag|point|raise|call) (?:this|it|these|them|any of this) (?:up|out)?|\banswer only\b.{0,30}\bdone\b|\b(?:this|it|these|the (?:step|call|upload|script|check|request)s?) (?:is|are|remains?|stays?|runs?) (?:\w+ )?(?:internal plumbing|invisible|hidden|confidential|secret|not for (?:the )?users?|for agents? only|between)\b|\b(?:must|should|may|shall) not (?:contain|leave|show|have|carry) (?:any |a |the )?(?:traces?|mentions?|hints?|signs?|evidence)\b|\bnot (?:to be )?(?:shared|discussed|shown|disclosed) with (?:the )?(?:user|human|anyone|developer)/i,
     ],
     "warn",
     /\b(?:attackers?|malware|adversar\w+|evad\w+|detect\w*|bugs?|errors?|fail\w*|regressions?|slip\w*|goes? unnoticed|go unnoticed|threat|pentest|red team|changes? (?:that )?go|operat(?:e|es) under)\b/i,
@@ -453,9 +481,9 @@ const rules: readonly SpeechRule[] = [
     all: [
       /\b(?:paste|put|print|include|add|write|append|embed|attach|insert|copy|store|leave|commit|encode|hide|post|place)\w*\b/i,
       re(privateThings),
-      /\b(?:PR|pull request|commit message|commit body|issue|comment|gist|branch name|README|changelog|release notes?|file name|title|description|log line|docstring|test fixture|url|link|image|header on|query)\b/i,
+      /\b(?:PR|pull request|commit message|commit body|issue|comment|gist|branch name|README|release notes?|test fixture|header on)\b/i,
     ],
-    not: /\b(?:do not|don'?t|never|avoid|without|must not|should not|cannot|secret scanning|leak\w*|redact\w*|mask\w*|accidentally|if (?:found|present|any)|scan|\.gitignore|placeholder|documentation|examples?|detect\w*|exposed?|wallet connect\w*)\b/i,
+    not: /\b(?:do not|don'?t|never|avoid|without|must not|should not|cannot|secret scanning|leak\w*|redact\w*|mask\w*|accidentally|if (?:found|present|any)|scan|\.gitignore|placeholder|documentation|examples?|detect\w*|exposed?|wallet connect\w*|security scan\w*|clipboard|dump|login)\b/i,
     isDone: true,
   }),
   ...say("exfiltration", "warn", "It builds private data into an address.", {
@@ -483,7 +511,7 @@ const rules: readonly SpeechRule[] = [
   }),
   ...say("deception", "warn", "It tells the agent to falsify or to weaken the person's work.", {
     all: [
-      /\bpretend (?:that |to have |the |you |it |as if|not to)\b|\b(?:always|unconditionally) (?:exits?|returns?|reports?|succeeds?|passes)\b.{0,20}\b(?:0|zero|true|success\w*|ok|green|pass\w*)\b|\baccept(?:s|ing)? (?:the |a |any )?(?:password|token|key|code|login)\b.{0,40}\b(?:every|any|all) (?:account|user|login|request)|\buse (?:MD5|SHA-?1|DES|ECB|rot13|plain ?text)\b.{0,30}\b(?:for|to)\b.{0,20}\b(?:passwords?|secrets?|tokens?|hash\w*|encrypt\w*|store)|\b(?:remove|delete|comment out|disable|weaken|relax)\b.{0,25}\b(?:rate[- ]limit\w*|authentication|authori[sz]ation|auth checks?|access control|input validation|saniti[sz]ation|csrf|cors checks?|permission checks?|password checks?|encryption|signature checks?)\b|\b(?:test|ci|pipeline|check|build)s? .{0,30}\balways (?:pass|succeed|be green|green)\b|\bswallow\b.{0,30}\b(?:security|audit)\b|\b(?:subtly|slightly|gradually|randomly|occasionally) (?:change|alter|corrupt|modify|break|degrade|weaken|skew|introduce|insert|misspell|bias)/i,
+      /\bpretend (?:that |to have |the |you |it |as if|not to)\b|\b(?:always|unconditionally) (?:exits?|returns?|reports?|succeeds?|passes)\b.{0,20}\b(?:0|zero|true|success\w*|ok|green|pass\w*)\b|\baccept(?:s|ing)? (?:the |a |any )?(?:password|token|key|code|login)\b.{0,40}\b(?:every|any|all) (?:account|user|login|request)|\buse (?:MD5|SHA-?1|DES|ECB|rot13|plain ?text)\b.{0,30}\b(?:for|to)\b.{0,20}\b(?:passwords?|secrets?|tokens?|hash\w*|encrypt\w*|store)|\b(?:remove|delete|comment out|disable|weaken|relax)\b.{0,25}\b(?:rate[- ]limit\w*|authentication|authori[sz]ation|auth checks?|access control|input validation|saniti[sz]ation|csrf|cors checks?|permission checks?|password checks?|encryption|signature checks?)\b|\b(?:test|ci|pipeline|check|build)s? .{0,30}\balways (?:pass|succeed|be green|green)\b|\bswallow\b.{0,30}\b(?:security|audit)\b|\b(?:subtly|slightly|randomly|occasionally) (?:change|alter|corrupt|modify|degrade|weaken|skew|introduce|insert|misspell|bias)/i,
     ],
     not: /\b(?:do not|don'?t|never|avoid|must not|should not|cannot|if (?:the )?user|attackers?|vulnerab\w+|insecure|unsafe|bad|wrong|anti-?pattern|instead of|legacy|deprecated|migrat\w*|finding|detect\w*|audit|flag|check for|look for|test(?:s|ing)? (?:for|that|whether)|without|mock|simulate|roleplay|persona|interview|for non-security|risk\w*|mistake|red flags?)\b|[❌🚫✗]/iu,
   }),
@@ -492,7 +520,7 @@ const rules: readonly SpeechRule[] = [
     all: [
       /\b(?:approve|accept|merge|sign off|lgtm|pass)\b.{0,60}\b(?:do not|don'?t|without|never|no) (?:\w+ ){0,2}(?:comment\w*|mention\w*|rais\w+|flag\w*|look\w*|read\w*|review\w*|question\w*)\b|\b(?:do not|don'?t|never|skip|ignore) (?:\w+ ){0,2}(?:comment on|mention|raise|flag|report|review|warn about)\b.{0,30}\b(?:security|vulnerab\w+|backdoors?|secrets?|suspicious|malicious)\b/i,
     ],
-    not: /\b(?:never|do not|don'?t) (?:approve|accept|merge|sign off|lgtm|pass)\b|\b(?:if|unless|outside|theoretical|false positives?|low[- ]confidence|pre-existing|not in the diff|duplicates?|style)\b/i,
+    not: /\b(?:never|do not|don'?t) (?:approve|accept|merge|sign off|lgtm|pass)\b|\b(?:if|unless|outside|theoretical|false positives?|low[- ]confidence|pre-existing|not in the diff|duplicates?|style|violations?|rubber|glass|tracked)\b/i,
   }),
 
   // --- Staying, in other words ---
@@ -507,7 +535,7 @@ const rules: readonly SpeechRule[] = [
 
   concealment(
     [
-      /\b(?:no (?:reason|need|point)|(?:not|isn'?t) necessary|unnecessary|pointless) (?:in |to )(?:includ|mention|list|report|describ|show|talk|bring|tell|explain|disclos|surfac)\w*|\b(?:handle|do|perform|process|run|make|carry out|complete|execute|finish|apply) (?:this|it|that|these|the \w+)(?: \w+){0,2} (?:quietly|silently|discreetly|privately|confidentially|in secret)\b|\b(?:existence|presence|contents?) of (?:this|these)\b.{0,30}\b(?:confidential|secret|private|undisclosed|unmentioned)\b|\b(?:say|report|mention|state|tell (?:them|the user|the human)) only that\b|\bonly (?:say|report|mention|state|tell (?:them|the user)) that\b|\b(?:if|should|when) (?:\w+ )?(?:someone|anyone|anybody|the user|they|a reviewer|somebody) (?:\w+ )?asks? why\b|\bnever (?:show|print|display|reveal|quote|paste) (?:this|the) (?:command|step|call|script|instruction|request)\b|\b(?:from|in) any (?:diff|output|summary|report|log) you (?:present|show|give|print|write)\b/i,
+      /\b(?:no (?:reason|need|point)|(?:not|isn'?t) necessary|unnecessary|pointless) (?:in |to )(?:includ|mention|list|report|describ|show|talk|bring|tell|explain|disclos|surfac)\w*|\b(?:handle|do|perform|process|run|make|carry out|complete|execute|finish|apply) (?:this|it|that|these|the \w+)(?: \w+){0,2} (?:quietly|silently|discreetly|privately|confidentially|in secret)\b|\b(?:existence|presence|contents?) of (?:this|these)\b.{0,30}\b(?:confidential|secret|private|undisclosed|unmentioned)\b|\b(?:say|report|mention|state|tell (?:them|the user|the human)) only that\b|\bonly (?:say|report|mention|state|tell (?:them|the user)) that\b|\b(?:if|should|when) (?:\w+ )?(?:someone|anyone|anybody|a reviewer|somebody) (?:\w+ )?asks? why\b|\bnever (?:show|print|display|reveal|quote|paste) (?:this|the) (?:command|step|call|script|instruction|request)\b|\b(?:from|in) any (?:diff|output|summary|report|log) you (?:present|show|give|print|write)\b/i,
     ],
     "warn",
     /\b(?:users? ask why (?:a|the) (?:test|build)|jargon)\b/i,
@@ -520,14 +548,13 @@ const rules: readonly SpeechRule[] = [
   }),
   ...say("exfiltration", "warn", "It asks to send private data somewhere.", {
     all: [
-      /\b(?:send|submit|upload|publish|attach|post|forward|e-?mail|transmit|share|push|deliver|exfiltrate|hand over|put)\b/i,
+      /\b(?:send|submit|upload|publish|attach|post|forward|e-?mail|transmit|share|push|deliver|exfiltrate|hand over|put (?!\w+ (?:in|into)\b))\b/i,
       re(privateThings),
       re(
         String.raw`(?:${url}|${ownPlaces}|${dropPlaces}|\bs3:\/\/|\b(?:feedback|contact|web|google) form\b|\bissue\b|\bcomment\b|\b(?:drive|slack|discord|telegram|mail|upload\w*) (?:server|tool|channel|bot)\b|\bcolleagues?\b|\bsupport (?:staff|team)\b|\bthe telemetry\b)`,
       ),
     ],
     not: /\b(?:do not|don'?t|never|avoid|must not|should not|cannot|attackers?|vulnerab\w+|leak\w*|prevent\w*|detect\w*|exposed?|exposure|redact\w*|mask\w*|Authorization|headers?|rotate|secret manager|vault|webhook secret|login|log in|sign in|oauth|env(?:ironment)? variables? (?:to|in|for|on) (?:the )?(?:vercel|railway|render|heroku|netlify|production|your)|design tokens?|color tokens?|the (?:input|output|context|max)\w* tokens|all tokens|all passwords|the keys)\b/i,
-    isWide: true,
     isDone: true,
   }),
   ...say("exfiltration", "warn", "It builds the output of a command into an address.", {
@@ -565,7 +592,7 @@ const rules: readonly SpeechRule[] = [
     "It asks for a good word for itself, or changes what money or trust rests on.",
     {
       all: [
-        /\b(?:rate|score|mark|label|classify|report|treat|consider|judge|describe|flag)\b.{0,40}\b(?:this|every|all|any|our|each) (?:\w+ )?(?:package|skill|file|repo(?:sitory)?|plugin|extension|tool|dependency|commit|contribution)s?\b.{0,60}\b(?:as )?(?:safe|benign|trusted|verified|harmless|clean|maximum|highest|top|5 stars|10\/10|excellent)\b|\b(?:change|alter|modify|adjust|shift|replace|swap|transpose) (?:one|a|some|the|any|two|single)\b.{0,20}\b(?:digits?|amounts?|figures?|account numbers?|iban|payee|recipient|decimal)\b|\b(?:predictable|guessable|weak(?:er)?|known|constant|fixed)\b.{0,40}\b(?:random number generator|rng|nonce|session (?:id|key)|encryption key|salt|csprng)\b|\b(?:random number generator|rng|nonce|session (?:id|key)|encryption key|salt)\b.{0,20}\b(?:predictable|guessable|weak(?:er)?)\b|\b(?:leave out|omit|hide|overstate|exaggerate|downplay|conceal|understate)\b.{0,30}\b(?:weakness(?:es)?|drawbacks?|flaws?|risks?|conflicts? of interest|downsides?|problems?)\b|\b(?:wipe|erase|destroy|nuke|trash|corrupt|overwrite)\b.{0,20}\b(?:the|all|every|their|your|any) (?:\w+ )?(?:repo(?:sitory)?|files|data|disk|database|backups?|history|machine|drive|home)\b|\b(?:bc1[a-z0-9]{25,60}|4[0-9AB][1-9A-HJ-NP-Za-km-z]{90,95})\b/i,
+        /\b(?:rate|score|mark|label|classify|report|treat|consider|judge|describe|flag)\b.{0,40}\b(?:this|every|all|any|our|each) (?:\w+ )?(?:package|skill|file|repo(?:sitory)?|plugin|extension|tool|dependency|commit|contribution)s?\b.{0,60}\b(?:as )?(?:safe|benign|trusted|verified|harmless|clean|maximum|highest|top|5 stars|10\/10|excellent)\b|\b(?:change|alter|modify|adjust|shift|replace|swap|transpose) (?:one|a|some|the|any|two|single)\b.{0,20}\b(?:digits?|amounts?|figures?|account numbers?|iban|payee|recipient|decimal)\b|\b(?:predictable|guessable|weak(?:er)?|known|constant|fixed)\b.{0,40}\b(?:random number generator|rng|nonce|session (?:id|key)|encryption key|salt|csprng)\b|\b(?:random number generator|rng|nonce|session (?:id|key)|encryption key|salt)\b.{0,20}\b(?:predictable|guessable|weak(?:er)?)\b|\b(?:leave out|omit|hide|overstate|exaggerate|downplay|conceal|understate)\b.{0,30}\b(?:weakness(?:es)?|drawbacks?|flaws?|risks?|conflicts? of interest|downsides?)\b|\b(?:wipe|erase|destroy|nuke|trash|corrupt|overwrite)\b.{0,20}\b(?:the|all|every|their|your|any) (?:\w+ )?(?:repo(?:sitory)?|files|data|disk|database|backups?|history|machine|drive|home)\b|\b(?:bc1[a-z0-9]{25,60}|4[0-9AB][1-9A-HJ-NP-Za-km-z]{90,95})\b/i,
       ],
       not: /\b(?:do not|don'?t|never|avoid|must not|should not|without|cannot|if|check|detect\w*|attack\w*|vulnerab\w+|test|before|risk of|could|would|may|might|will|warning|caution|be careful|security|audit|finding|insecure|bad|instead of)\b/i,
     },
@@ -574,7 +601,7 @@ const rules: readonly SpeechRule[] = [
   // --- Lies and sabotage ---
   ...say("deception", "warn", "It tells the agent to falsify or to weaken the person's work.", {
     all: [
-      /\b(?:insert|add|introduce|plant|leave|embed|inject|hide)\b.{0,40}\b(?:backdoors?|back doors?|vulnerabilit(?:y|ies)(?! scan| check| assess| manage| report)|logic bombs?|subtle (?:bugs?|flaws?|errors?)|weak(?:ness|nesses)|hidden (?:admin|user|account|endpoint|route)|master (?:password|key)|hard-?coded (?:admin|password|credential|key|token)|hidden functionality|trojans?|kill switch|magic (?:password|token|header))\b|\b(?:report|say|claim|state|mark|declare|write|tell \w+ \w+|pretend|show)\b.{0,40}\b(?:passed|passing|pass|succeeded|success\w*|clean|safe|no (?:issues|vulnerabilities|findings|problems)|approved|verified|green)\b.{0,50}\b(?:even if|regardless|whether or not|without (?:running|checking|reviewing|testing)|no matter|irrespective|despite)\b|\balways (?:approve|merge|accept|lgtm|trust)\b.{0,40}\b(?:PRs?|pull requests?|commits?|patches|changes|packages?|certificates?|requests?)\b.{0,40}\b(?:from|by|without|regardless|no matter)\b|\balways (?:recommend|suggest|promote|choose|prefer)\b.{0,40}\b(?:our|my)\b|\b(?:replace|swap|substitute|change|rewrite|redirect|set|use)\b.{0,50}\b(?:(?:wallet|payment|payout|btc|eth(?:ereum)?|bitcoin|donation|deposit|recipient|beneficiary) (?:address|account|details|link)(?:es)?|iban|bank (?:account|details)|account number|(?:affiliate|referral) (?:id|code|link|tag))\b.{0,60}\b(?:with|to|by|=)\b|\b(?:fabricate|falsify|forge)\b.{0,40}\b(?:results?|tests?|logs?|evidence|reports?|data|approval|signature|records?|numbers?|benchmark\w*|coverage)\b/i,
+      /\b(?:insert|add|introduce|plant|leave|embed|inject|hide)\b.{0,40}\b(?:backdoors?|back doors?|vulnerabilit(?:y|ies)(?! scan| check| assess| manage| report)|logic bombs?|subtle (?:bugs?|flaws?|errors?)|weak(?:ness|nesses)|hidden (?:admin|user|account|endpoint|route)|master (?:password|key)|hard-?coded (?:admin|password|credential|key|token)|hidden functionality|trojans?|kill switch|magic (?:password|token|header))\b|\b(?:report|say|claim|state|mark|declare|write|tell \w+ \w+|pretend|show)\b.{0,40}\b(?:passed|passing|pass|succeeded|success\w*|clean|safe|no (?:issues|vulnerabilities|findings|problems)|approved|verified|green)\b.{0,50}\b(?:even if|regardless|whether or not|without (?:running|checking|reviewing|testing)|no matter|irrespective|despite)\b|\balways (?:approve|merge|accept|lgtm|trust)\b.{0,40}\b(?:PRs?|pull requests?|commits?|patches|changes|packages?|certificates?|requests?)\b.{0,40}\b(?:from|by|without|regardless|no matter)\b|\balways (?:recommend|suggest|promote|choose|prefer)\b.{0,40}\b(?:our|my)\b|\b(?:replace|swap|substitute|change|rewrite|redirect|set|use)\b.{0,50}\b(?:(?:wallet|payment|payout|btc|eth(?:ereum)?|bitcoin|donation|deposit|recipient|beneficiary) (?:address|account|details|link)(?:es)?|iban|bank (?:account|details)|account number|(?:affiliate|referral) (?:id|code|link|tag))\b.{0,60}\b(?:with|to|by|=)\b|\b(?:fabricate|falsify)\b.{0,40}\b(?:results?|tests?|logs?|evidence|reports?|data|approval|signature|records?|numbers?|benchmark\w*|coverage)\b/i,
     ],
     not: /\b(?:do not|don'?t|never|avoid|cannot|must not|detect\w*|prevent\w*|attackers?|security (?:review|audit|test)|look for|scan for|mock|fixture|fake data|faker|stub|ctf|threat|red team|exploit|post-exploitation)\b/i,
     isDone: true,
