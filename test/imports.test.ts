@@ -162,7 +162,7 @@ const allowed: Record<string, readonly string[]> = {
   store: ["base", "kysely", "libsql", "node:", "records"],
   text: ["diff", "jsonc-parser"],
   transcripts: ["base", "failures", "lessons", "libsql", "node:", "records", "settings", "store", "trust"],
-  trust: ["@secretlint/secretlint-rule-preset-recommend", "base", "node:", "records", "text"],
+  trust: ["@secretlint/secretlint-rule-preset-recommend", "base", "failures", "node:", "records", "text"],
   worker: ["base", "node:", "open.ts", "recall", "settings", "spool", "transcripts", "trust"],
 };
 

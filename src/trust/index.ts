@@ -1,4 +1,6 @@
 export { maskStart } from "./assignments.ts";
+export type { Concern, ConcernCode } from "./concern.ts";
+export { type Danger, type DangerKind, findDanger } from "./danger.ts";
 export {
   cutToFit,
   type FenceFrame,
@@ -19,13 +21,13 @@ export {
   shortScrubber,
 } from "./redactor.ts";
 export {
-  type Concern,
-  type ConcernCode,
   isSafePath,
   maxBodyChars,
   mayBeWritten,
   mostScanned,
+  needsPerson,
   scan,
+  scanFiles,
   scanSince,
 } from "./scan.ts";
 export { createThreadRedactor } from "./thread.ts";

@@ -8,7 +8,13 @@ import {
   wordSet,
 } from "../text/index.ts";
 import { longRuns, type Span } from "./assignments.ts";
+import { type CodePiece, findCodeSigns } from "./code-signs.ts";
+import type { Concern, ConcernCode, ScanMatch } from "./concern.ts";
+import { listDangers } from "./danger.ts";
+import { joinPieces, readPlainly, toLatin } from "./disguise.ts";
+import { decodeHidden } from "./encodings.ts";
 import { findSecrets, knownTokens } from "./redact.ts";
+import { findSpeech } from "./speech.ts";
 
 /** Scans a new version of a text; `isOld` marks concerns whose whole lines were in the version before. */
 export function scanSince(
@@ -49,21 +55,6 @@ export function mayBeWritten(concerns: readonly Concern[]): boolean {
   return concerns.every(({ severity }) => severity !== "block");
 }
 
-/** Something that should not be in a text that agents read. */
-export interface Concern {
-  readonly code: ConcernCode;
-  /** `block`: the text may not be written. `warn`: a person should see it first. */
-  readonly severity: "block" | "warn";
-  readonly message: string;
-  /** The line, after the file if one was given. */
-  readonly where: string;
-}
-
-// biome-ignore format: a list of names reads better in rows
-export type ConcernCode =
-  | "secret" | "injection" | "concealment" | "role-tag" | "exfiltration" | "hidden-code" | "hidden-comment"
-  | "hidden-character" | "destruction" | "unchecked-download" | "personal-path" | "run-on-load" | "too-long";
-
 interface ScanOptions {
   /** Allowed characters. */
   readonly most?: number;
@@ -71,6 +62,8 @@ interface ScanOptions {
   readonly file?: string;
   /** The text is a skill that agents load: some run the commands marked in it on load. */
   readonly loaded?: boolean;
+  /** The text is part of a package whose steps an agent may take: dangerous steps, orders and code count too. */
+  readonly steps?: boolean;
 }
 
 /** Lists what should not be in a skill, a rule or a description, in order of position. */
@@ -88,12 +81,13 @@ interface LocatedConcern {
 export const maxBodyChars = 4_000;
 
 function locateConcerns(text: string, options: ScanOptions): LocatedConcern[] {
-  const { most = maxBodyChars, file, loaded = false } = options;
+  const { most = maxBodyChars, file, loaded = false, steps = false } = options;
   const where = (line: number) => (file === undefined ? `line ${line}` : `${file}, line ${line}`);
   // A text too long to scan in reasonable time is refused, not passed unseen.
   const matches = [
     ...findExcess(text, Math.min(most, mostScanned)),
     ...(text.length <= mostScanned ? findAll(text, loaded ? [...patterns, ...runOnLoad] : patterns) : []),
+    ...(steps && text.length <= mostScanned ? findInPackage(text, isMarkdown(file ?? "SKILL.md")) : []),
   ];
   const lineAt = lineFinder(text);
   const seen = new Map<string, LocatedConcern>();
@@ -114,11 +108,6 @@ function findExcess(text: string, allowed: number): ScanMatch[] {
   return [{ at: 0, end: text.length, code: "too-long", severity: "block", message }];
 }
 
-interface ScanMatch extends Omit<Concern, "where"> {
-  readonly at: number;
-  readonly end: number;
-}
-
 function findAll(text: string, sought: readonly ScanPattern[]): ScanMatch[] {
   // Wide and invisible characters must not hide a word; line ends stay.
   const plain = stripHidden(text).replace(apostrophes, "'").normalize("NFKC");
@@ -133,8 +122,8 @@ function findAll(text: string, sought: readonly ScanPattern[]): ScanMatch[] {
     other === plain ? [] : within(other, findPatterns(sought.filter(isMeant), other));
   const mended = joinPieces(plain);
   return [
-    ...reportSecrets(findSecrets(text)),
-    ...within(mended, reportSecrets(knownTokens(mended, longRuns(mended)))),
+    ...reportSecrets(text, findSecrets(text)),
+    ...within(mended, reportSecrets(mended, knownTokens(mended, longRuns(mended)))),
     ...findHidden(text),
     ...within(plain, [
       ...findPatterns(sought, plain),
@@ -233,22 +222,24 @@ const patterns: readonly ScanPattern[] = [
     "An image URL is filled in when it is shown, which can leak data.":
       /!\[[^\]\n]{0,100}\]\(https?:\/\/[^)\s]{0,300}[?&][^)\s]{0,200}(?:\{|\$|%7B)/gi,
   }),
-  ...forms("block", "destruction", {
+  ...forms("block", "deletion", {
     "It deletes a whole disk, system or home folder.":
       /\brm\s{1,9}(?:-{1,2}[\w-]{1,30}\s{1,9}){1,5}(?:--\s{1,9})?["']?(?:\/|~|\$HOME|\$\{HOME\})(?:\/?\*)?\/?["']?(?=[\s;&|`)]|$)|\bmkfs(?:\.\w{1,8})?\s{1,9}(?:-\w{1,9}\s{1,9}){0,4}\/dev\/|\bdd\b[^\n]{0,100}\bof=\/dev\/(?:sd|nvme|hd|disk)|:\(\)\s?\{\s?:\|:&\s?\}\s?;:|\bch(?:mod|own)\s{1,9}(?:-\w{1,9}\s{1,9}){0,3}(?:-R|--recursive)\s{1,9}(?:\S{1,40}\s{1,9})?\/(?=[\s;&|`)]|$)/gm,
   }),
-  ...forms("warn", "unchecked-download", {
+  ...forms("warn", "download-and-run", {
     "It runs what it downloads.":
       /\b(?:curl|wget)\b[^\n|]{0,300}\|\s{0,9}(?:sudo\s{1,9}(?:-\w{1,9}\s{1,9}){0,3})?(?:(?:ba|z|da)?sh|python3?|node|perl|ruby)\b|\b(?:ba|z)?sh\b[^\n]{0,20}<\(\s{0,9}(?:curl|wget)\b|\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^\n|]{0,300}\|\s{0,9}(?:iex|Invoke-Expression)\b/gi,
   }),
-  ...forms("warn", "exfiltration", {
+  ...forms("warn", "keys", {
     "It adds a key that may log in to this machine.":
       />>?\s{0,9}\S{0,60}\/\.ssh\/authorized_keys\b|\b(?:add|append|copy|put)\b[^\n]{0,60}\bauthorized_keys\b/gi,
   }),
 ];
 
-/** Claude Code runs such a command when it loads the skill, and inserts its output. */
+/** Claude Code runs such commands when it loads the skill, or while it is in use. */
 const runOnLoad = forms("block", "run-on-load", {
+  "Its front matter sets up hooks, which run commands by themselves.":
+    /^---\r?\n(?:[^\n]{0,400}\n){0,40}?hooks:[ \t]{0,9}\r?\n(?:[ \t-][^\n]{0,400}\n){0,20}?[ \t-]{1,20}command:/g,
   "It contains a command that runs when the skill is loaded (!`…`), before anybody reads it.":
     /(?:^|\s)!`[^`\n]{1,2000}`|^[ \t]{0,20}(?:`{3,9}|~{3,9})!/gm,
 });
@@ -290,7 +281,12 @@ const notTo =
 
 const orNot = /^(?:しない|せず|してはいけ|してはなら)/;
 
-function reportSecrets(spans: readonly Span[]): ScanMatch[] {
+/** `password123` and `sk-xxx` are examples. */
+const placeholder =
+  /^(?!.{41})(?:.*(?:x{3,}|\.{3}|example|sample|dummy|change_?-?me|placeholder|your|test|demo|fake|my[-_]|passw(?:or|0r)d|secret|postgres|admin|root|abc|123|latest).*|[a-z_-]{1,20})$/i;
+
+function reportSecrets(text: string, all: readonly Span[]): ScanMatch[] {
+  const spans = all.filter(({ start, end }) => !placeholder.test(text.slice(start, end)));
   const report = (kind: string) => `It contains a secret (${kind}).`;
   return spans.map(({ start: at, end, kind }) => ({
     at,
@@ -334,8 +330,15 @@ function findComments(text: string): ScanMatch[] {
     const said = [inside, ...readPlainly(inside)];
     const isSaid = (words: RegExp) => said.some((one) => words.test(one));
     const isOrder = isSaid(speaksToAgents);
-    if (isOrder || inside.length > 200 || isSaid(/\b(?:when|if|before|after) you\b/i))
-      found.push({ at, end, code: "hidden-comment", severity: isOrder ? "block" : "warn", message });
+    const isAddress = isSaid(/\b(?:you|your|agents?|claude|codex|models?|the user)\b/i);
+    if (isOrder || isAddress || inside.length > 200)
+      found.push({
+        at,
+        end,
+        code: "hidden-comment",
+        severity: isOrder ? "block" : isAddress ? "warn" : "note",
+        message,
+      });
     at = text.indexOf("<!--", end);
   }
   return found;
@@ -444,12 +447,221 @@ function findPersonalPaths(text: string): ScanMatch[] {
   const message = "It names somebody's home folder, which other machines do not have.";
   return [...text.matchAll(homes)]
     .filter(([, name]) => !anyone.has((name ?? "").toLowerCase()))
-    .map(({ index: at }) => ({ at, end: at, code: "personal-path", severity: "warn", message }));
+    .map(({ index: at }) => ({ at, end: at, code: "personal-path", severity: "note", message }));
 }
 
 const anyone = wordSet(
   "user username users you me your-name yourname name someone dev node app runner ubuntu vscode codespace vagrant shared public default linuxbrew ec2-user example git",
 );
+
+// --- Packages: every file, what the steps do, and what is put together from several ---
+
+/** A file of a package; one that is no text has none. */
+interface ScannedFile {
+  readonly path: string;
+  readonly text: string | null;
+}
+
+/** Lists what should not be in a package of files, of which the first named SKILL.md is loaded by agents. */
+export function scanFiles(files: readonly ScannedFile[], most = mostScanned): Concern[] {
+  const texts = files.flatMap(({ path, text }) => (text === null ? [] : [{ path, text }]));
+  const own = texts.flatMap(({ path, text }) =>
+    scan(text, { most, file: path, loaded: /(?:^|\/)SKILL\.md$/i.test(path), steps: true }),
+  );
+  const known = new Set(own.map(({ code }) => code));
+  const spread = scanTogether(texts).filter(({ code }) => !known.has(code));
+  return [...files.flatMap(({ path }) => scanName(path)), ...own, ...spread];
+}
+
+/** Whether a person has to see a text with these concerns before any agent does. */
+export function needsPerson(concerns: readonly Concern[]): boolean {
+  return concerns.some(({ severity }) => severity !== "note");
+}
+
+/** What several files do together: one downloads and another runs, one reads and another sends. */
+function scanTogether(files: readonly { readonly path: string; readonly text: string }[]): Concern[] {
+  if (files.length < 2) return [];
+  const places = files.flatMap(({ path, text }) =>
+    listCode(text, isMarkdown(path)).map((piece) => ({ ...piece, path, line: lineFinder(text)(piece.at) })),
+  );
+  const joined = places.map(({ text }) => text).join("\n");
+  if (joined.length > mostScanned) return [];
+  const lineAt = lineFinder(joined);
+  const toWhere = (at: number) => {
+    let line = lineAt(at);
+    for (const { path, text, line: first } of places) {
+      const count = text.split("\n").length;
+      if (line <= count) return `${path}, line ${first + line - 1}`;
+      line -= count;
+    }
+    return files[0]?.path ?? "";
+  };
+  return [...findCodeSigns({ at: 0, text: joined }), ...findDangers(joined, false)].map(
+    ({ at, end: _, ...concern }) => ({ ...concern, where: toWhere(at) }),
+  );
+}
+
+/** A file's name is read by agents too, and some names are run or obeyed without being opened. */
+function scanName(path: string): Concern[] {
+  const raise = (severity: Concern["severity"], message: string): Concern => ({
+    ...{ code: "file-name", severity, message, where: JSON.stringify(path).slice(1, -1) },
+  });
+  const said = toLatin(path.normalize("NFKC")).replace(/[-_./]+/g, " ");
+  const order = [...findPatterns(patterns, said), ...findSpeech(said)].length > 0 || nameOrders.test(said);
+  return [
+    ...(isSafePath(path)
+      ? []
+      : [raise("block", "Its path leads out of the folder, or has hidden characters.")]),
+    ...(order ? [raise("block", "Its file name speaks to the agent.")] : []),
+    ...(/\.(?:exe|dll|scr|com|msi|vbs|vbe|jse|wsf|hta|lnk|pif|dylib|so|dmg|pkg|deb|rpm|apk|app|node|pyc|class|jar|reg|desktop|command|scpt)$/i.test(
+      path,
+    )
+      ? [raise("warn", "It is a program that nobody can read.")]
+      : []),
+    ...(/\.(?:pdf|png|jpe?g|gif|docx?|xlsx?|txt|md|csv|json|html?)\.(?:sh|bash|py|js|mjs|ps1|bat|cmd|rb|pl|exe|scr|vbs|command)$/i.test(
+      path,
+    )
+      ? [raise("warn", "Its name looks like a document, but it is a program.")]
+      : []),
+    ...(/(?:^|\/)(?:\.(?:npmrc|pypirc|netrc|envrc|bashrc|zshrc|profile|gitconfig|gitattributes|mcp\.json|cursorrules|pre-commit-config\.yaml)|(?:CLAUDE|AGENTS|GEMINI)\.md|settings(?:\.local)?\.json|hooks\.json|sitecustomize\.py|\.(?:git|husky|claude|codex|cursor|vscode|ssh)\/.*)$/i.test(
+      path,
+    )
+      ? [raise("warn", "Programs read a file of this name by themselves.")]
+      : []),
+    ...(path !== toLatin(path) && /[\u0370-\u03ff\u0400-\u04ff]/.test(path) && /[a-z]/i.test(path)
+      ? [raise("warn", "Its name mixes alphabets that look alike.")]
+      : []),
+  ];
+}
+
+const nameOrders =
+  /\b(?:ignore|disregard|override|bypass) (?:\w+ ){0,3}(?:instructions?|rules|safety|permissions)\b|\b(?:run|execute|send|upload|read) (?:me|this) (?:first|now|immediately|before)\b|\b(?:agent|assistant|claude) (?:must|should|run|execute|always)\b|\bsystem (?:prompt|override)\b/i;
+
+function isMarkdown(path: string): boolean {
+  return /\.(?:md|mdx|markdown|txt|rst)$/i.test(path);
+}
+
+/** Concerns that only packages raise: orders to agents, code, dangerous steps, and all of these in an encoding. */
+function findInPackage(text: string, isProse: boolean): ScanMatch[] {
+  const plain = stripHidden(text).replace(apostrophes, "'").normalize("NFKC");
+  const startOf = lineStarts(text);
+  // Hidden characters may be gone: the line is what counts.
+  const lineAt = lineFinder(plain);
+  const back = (one: ScanMatch): ScanMatch => {
+    const at = startOf[lineAt(one.at) - 1] ?? 0;
+    return { ...one, at, end: Math.max(at, startOf[lineAt(one.end) - 1] ?? 0) };
+  };
+  return [...findDeeds(plain, isProse), ...findDecoded(plain)].map(back);
+}
+
+function findDeeds(plain: string, isProse: boolean): ScanMatch[] {
+  const views = [plain, ...readPlainly(plain)];
+  const lines = views.map(lineFinder);
+  const starts = lineStarts(plain);
+  const seen = new Set<string>();
+  const spoken = views.flatMap((view, n) =>
+    findSpeech(view, plain, seen).map((one) => {
+      const at = starts[(lines[n]?.(one.at) ?? 1) - 1] ?? 0;
+      return { ...one, at, end: at };
+    }),
+  );
+  const pieces = listCode(plain, isProse);
+  const whole = pieces.length > 1 ? [{ at: 0, text: blankProse(plain, pieces) }] : [];
+  return [
+    ...spoken,
+    ...[...pieces, ...whole].flatMap(findCodeSigns),
+    ...findDangers(plain, isProse),
+    ...findHiddenMarkup(plain),
+  ];
+}
+
+/** The code of a text: its fenced blocks and lines with code spans, or all of it if it is a script. */
+function listCode(text: string, isProse: boolean): CodePiece[] {
+  if (!isProse) return [{ at: 0, text }];
+  const blocks = [...text.matchAll(fenced)].map(({ 0: all, index }) => ({ at: index, text: all }));
+  const outside = text.replace(fenced, (all) => all.replace(/[^\n]/g, " "));
+  const spans = [...outside.matchAll(/`([^`\n]{8,})`/g)].map(({ 1: span = "", index }) => ({
+    at: index,
+    text: span,
+  }));
+  return [...blocks, ...spans];
+}
+
+const fenced = /^[ \t>]{0,20}(`{3,9}|~{3,9})[^\n]*\n[\s\S]*?(?:^[ \t>]{0,20}\1|$(?![\s\S]))/gm;
+
+/** The text with everything but its fenced blocks blanked, so that positions stay. */
+function blankProse(text: string, pieces: readonly CodePiece[]): string {
+  let shown = "";
+  for (const piece of pieces.filter(({ text: one }) => /^[ \t>]*[`~]{3}/.test(one)))
+    shown += text.slice(shown.length, piece.at).replace(/[^\n]/g, " ") + piece.text;
+  return shown;
+}
+
+/** Dangerous steps, where they are not advised against. */
+function findDangers(text: string, isProse: boolean): ScanMatch[] {
+  const lines = commandLines(text);
+  let isCode = !isProse;
+  const commands = lines.map(({ text: line }) => {
+    const isFence = isProse && /^[ \t>]{0,20}(?:`{3}|~{3})/.test(line);
+    if (isFence) isCode = !isCode;
+    if (isFence || against.test(line)) return "";
+    return isCode ? line.replace(/^\s{0,20}(?:[$%>]|PS>)\s/, "") : listSpans(line);
+  });
+  return listDangers(commands).map(({ kind, words, at }) => {
+    const { at: start = 0, end = 0 } = lines[at] ?? {};
+    return { at: start, end, code: kind, severity: "warn", message: `It ${words}.` };
+  });
+}
+
+const against =
+  /\b(?:never|do not|don'?t|avoid|must not|should not|forbidden|prohibited|refuse|reject|block(?:s|ed)?|deny|denied|dangerous|destructive|detect\w*|flag(?:s|ged)?|red flags?|anti-?pattern|instead of|rather than|bad|wrong|unsafe|insecure:|vulnerab\w+|malicious|attack\w*|nunca|jamais|niemals|prohibid\w*|verboten|interdit|sin|ohne|sans|sem)\b|[❌🚫✗⛔]|禁止|不要|切勿|しない|금지/iu;
+
+/** The code of a line of prose; a line without any may be a command that nobody marked. */
+function listSpans(line: string): string {
+  const spans = [...line.matchAll(/`([^`\n]{3,400})`/g)].map(([, span = ""]) => span);
+  if (spans.length > 0) return spans.filter((span) => /\s/.test(span)).join("\n");
+  return /\b(?:curl|wget|rm|chmod|npx|pip|npm|sudo|git|bash|iwr|irm)\b/.test(line) ? line : "";
+}
+
+/** Orders that a renderer does not show: link labels used as comments, invisible styles, text pushed out of sight. */
+function findHiddenMarkup(text: string): ScanMatch[] {
+  const message = "Text that is invisible when rendered addresses the agent.";
+  return [...text.matchAll(hiddenMarkup)]
+    .filter(([all]) => /[a-z]{3,}\W+[a-z]{2,}\W+[a-z]{2,}/i.test(all.replace(/<[^>]*>|\[[^\]]*\]:/g, " ")))
+    .map(({ 0: all, index: at }) => ({
+      at,
+      end: at + all.length,
+      code: "hidden-comment",
+      severity: "warn",
+      message,
+    }));
+}
+
+const hiddenMarkup =
+  /^\[(?:\/\/|comment|_|\^_|hidden|note)\]:\s{0,4}[#<][^\n]{20,1000}|<(?:span|div|p|font|section)\b[^>]{0,200}(?:display\s{0,2}:\s{0,2}none|visibility\s{0,2}:\s{0,2}hidden|font-size\s{0,2}:\s{0,2}0|opacity\s{0,2}:\s{0,2}0\b|color\s{0,2}:\s{0,2}(?:white|#fff(?:fff)?|transparent)|\bhidden\b)[^>]{0,200}>[^<]{10,2000}|\S[ \t]{120,}\S[^\n]{10,}|\n(?:[ \t]*\n){40,}(?=[^\n]{10})/gim;
+
+/** What an encoding hides is judged like open text; an order or a command in it is reason enough. */
+function findDecoded(plain: string): ScanMatch[] {
+  return decodeHidden(plain).flatMap(({ at, end, text }) => {
+    const inner = [
+      ...findPatterns(patterns, text),
+      ...findSpeech(text),
+      ...findCodeSigns({ at: 0, text }),
+      ...findDangers(text, false),
+      ...commandLines(text).flatMap(findExfiltration),
+    ];
+    if (inner.length === 0 && !looksRun.test(text)) return [];
+    const message = "It hides an order or a command in an encoding.";
+    const severity = inner.length > 0 ? "block" : "warn";
+    return [
+      { at, end, code: "hidden-code", severity, message },
+      ...inner.map((one) => ({ ...one, at, end })),
+    ];
+  });
+}
+
+const looksRun =
+  /\b(?:curl|wget|bash|\/bin\/|sh -c|powershell|eval\(|exec\(|import os|subprocess|child_process|os\.system|nc -|chmod|sudo|rm -rf|crontab|\.ssh|invoke-)\b/i;
 
 function lineStarts(text: string): number[] {
   const starts = [0];
@@ -470,116 +682,3 @@ function lineFinder(text: string): (at: number) => number {
     return low + 1;
   };
 }
-
-/**
- * Plain readings of a text without hidden characters: lookalike letters, accents, HTML entities, tags and Markdown
- * are removed. The first is the text as rendered; the second, if it differs, includes comments, tags and link targets.
- * Line breaks stay. For matching only: text in other alphabets becomes nonsense.
- */
-function readPlainly(text: string): readonly string[] {
-  const letters = toLatin(withoutEntities(text));
-  const shown = bare(letters.replace(commentPattern, lineEnds).replace(targets, ""));
-  if (!/\]\(|<[!a-z]/i.test(letters)) return [shown];
-  return [shown, bare(letters.replace(/<!--|-->|[<>]/g, " ").replace(targets, " $1 "))];
-}
-
-/** Replaces letters that look like Latin ones. */
-function toLatin(text: string): string {
-  return text.replace(/[^\x00-\x7f]+/g, (others) =>
-    others
-      .normalize("NFKD")
-      .replace(/[\p{M}\p{DI}]/gu, "")
-      .replace(lookalikes, (letter) => latin.get(letter) ?? letter),
-  );
-}
-
-/**
- * Rejoins a word or token that was split by a line continuation, adjacent strings or code spans, entities or markup.
- * Line breaks stay.
- */
-function joinPieces(text: string): string {
-  return withoutEntities(text)
-    .replace(pieces, (all) => all.replace(seam, "") + lineEnds(all))
-    .replace(tags, lineEnds)
-    .replace(/[*`\\]/g, "");
-}
-
-const seams = String.raw`\\\r?\n[ \t]{0,40}|"\s{0,20}(?:\+\s{0,20})?"|'\s{0,20}(?:\+\s{0,20})?'|\x60\s{0,20}\x60`;
-const seam = new RegExp(seams, "g");
-const pieces = new RegExp(String.raw`(?:(?:${seams})[^\s"'\x60\\]{0,200})+`, "g");
-
-/** Removes tags and Markdown. */
-function bare(text: string): string {
-  return text
-    .replace(tags, (all, name: string) => (parts.has(name.toLowerCase()) ? " " : "") + lineEnds(all))
-    .replace(lineMarks, "")
-    .replace(marks, "");
-}
-
-/** Markdown that is not visible when rendered. */
-const marks = /\[\^[^[\]\n]{1,60}\]|[*_`~\\[\]]/g;
-const tags = /<\/?([a-z][a-z\d-]{0,20})(?:[\s/][^<>]{0,400})?>/gi;
-/** Tags that separate words. */
-const parts = wordSet("br p div li ul ol tr td th hr table h1 h2 h3 h4 h5 h6");
-const commentPattern = /<!--[\s\S]{0,1000}?-->/g;
-/** Link targets. */
-const targets = /\]\(((?:[^()\n]|\([^()\n]{0,200}\)){0,2000})\)|\]\[[^[\]\n]{0,100}\]/g;
-/** Prefixes of lines that continue a sentence: quotations, lists, commentPattern. */
-const lineMarks = /^[ \t]{0,20}(?:[>#][>#\t ]{0,20}|\/{2,3}[ \t]?|--? |[;|] ?)/gm;
-
-function lineEnds(text: string): string {
-  return text.includes("\n") ? text.replace(/[^\n]+/g, "") : "";
-}
-
-function withoutEntities(text: string): string {
-  if (!text.includes("&")) return text;
-  // An entity may be hidden in another, and a hidden character in an entity.
-  return stripHidden(text.replace(entities, decoded).replace(entities, decoded));
-}
-
-const entities = /&(?:amp;){0,9}(?:#x0{0,8}([0-9a-f]{1,6})|#0{0,8}(\d{1,7})|([a-z]{2,20}));?/gi;
-
-function decoded(all: string, hex: string | undefined, decimal: string | undefined, name = ""): string {
-  const known = named.get(name.toLowerCase());
-  if (known !== undefined) return known;
-  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-  if (!(code > 0 && code <= 0x10ffff)) return all;
-  // A line break would move the lines after it.
-  return /\s/.test(String.fromCodePoint(code)) ? " " : String.fromCodePoint(code);
-}
-
-const named: ReadonlyMap<string, string> = new Map([
-  ...listNamed("nbsp ensp emsp thinsp hairsp numsp puncsp tab newline", " "),
-  ...listNamed("shy zwj zwnj zerowidthspace nobreak lrm rlm it ic af", ""),
-  ...Object.entries({ amp: "&", apos: "'", quot: '"', lsquo: "'", rsquo: "'", hyphen: "-", dash: "-" }),
-  // Letters of other alphabets that look like Latin ones.
-  ...Object.entries({ acy: "a", iecy: "e", ocy: "o", rcy: "p", scy: "c", ucy: "y", khcy: "x", iukcy: "i" }),
-  ...Object.entries({ jsercy: "j", dscy: "s", alpha: "a", iota: "i", omicron: "o", rho: "p", nu: "v" }),
-]);
-
-function listNamed(names: string, character: string): [string, string][] {
-  return names.split(" ").map((name) => [name, character]);
-}
-
-/** Each Latin letter, followed by the letters of other alphabets and Latin variants that look like it. */
-const lookalikeRows = [
-  "aаАαΑɑᴀⱯꓮⲁⲀ bЬвВβΒʙᏴꓐⲃⲂ cсСϲϹᴄᏟƈꓚⲥⲤ dԁԀᴅᎠɗđꓓ eеЕεΕᴇᎬєЄɛҽꓰⲉⲈ fꜰϝƒғꓝ gɡɢԍցᏀǥꓖ hһҺнНηΗհʜᎻħꓧⲏⲎ",
-  "iіІιΙɪıɩᎥӏӀꓲⲓⲒ jјЈϳᴊᎫꓙ kкКκΚᴋᏦꓗⲕⲔ lⅼʟᏞłɭꓡ mмМΜᴍᎷꓟⲙⲘ nոпΝɴᴎꓠⲛⲚ oоОοΟօᴏσøØꓳⲟⲞ pрРρΡᴘᏢꓑⲣⲢ qԛԚգǫ",
-  "rгʀᏒɾᴦꓣⲅⲄ sѕЅꜱᏚʂտꓢ tтТτΤᴛᎢŧꓔⲧⲦ uυսᴜμʋᏌꓴ vνѵѴᴠᏙꓦ wԝԜᴡωшᎳѡꓪ xхХχΧꓫⲭⲬ yуУүҮγΥʏꓬⲩⲨ zᴢΖᏃʐƶꓜ",
-]
-  .join(" ")
-  .split(" ");
-
-/** Letters in black circles and squares, and those of flags, which no Unicode normal form maps to letters. */
-function listAlphabet(from: number): [string, string][] {
-  return [..."abcdefghijklmnopqrstuvwxyz"].map((letter, n) => [String.fromCodePoint(from + n), letter]);
-}
-
-const latin: ReadonlyMap<string, string> = new Map([
-  ...lookalikeRows.flatMap(([letter = "", ...others]) => others.map((one) => [one, letter] as const)),
-  ...[0x1f150, 0x1f170, 0x1f1e6].flatMap(listAlphabet),
-  // The empty Braille pattern.
-  ["\u2800", " "],
-]);
-
-const lookalikes = new RegExp(`[${[...latin.keys()].join("")}]`, "gu");
