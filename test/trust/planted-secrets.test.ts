@@ -32,9 +32,9 @@ describe("what Knack keeps of sessions with planted secrets", () => {
   });
 
   test("shows most of them to a model, so that secrets would be found there", () => {
-    const escape = (part: string) => JSON.stringify(part).slice(1, -1);
+    const toJson = (part: string) => JSON.stringify(part).slice(1, -1);
     const shown = plantedLookalikes.filter(({ keep }) =>
-      keep.some((part) => lived.requests.includes(escape(part))),
+      keep.some((part) => lived.requests.includes(toJson(part))),
     );
     expect(shown.length).toBeGreaterThan(150);
   });
