@@ -25,9 +25,11 @@ interface CodeRule {
 }
 
 const reading = String.raw`(?:\b(?:cat|open|read|reads|readFile|readFileSync|read_text|read_bytes|Path|load|File|Get-Content|gc|type|tar|zip|cp|glob|find|ls|walk|expanduser|join|resolve|scp|base64|grep|head|xxd|make_archive|copytree|listdir|scandir)\b[^\n]{0,120})`;
-const places = String.raw`(?:\.ssh\b(?!\/(?:config|known_hosts))|\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|\.aws\b(?:["'\\/,\s]{1,6}credentials)?|\.gnupg\b|\.netrc\b|\.pgpass\b|\.git-credentials\b|\.docker["'\\/,\s]{1,6}config|\.kube\b|\.config["'\\/,\s]{1,6}(?:gh|gcloud)\b|(?<![\w.])\.env\b(?!\.(?:example|sample|template)|["'\s]{0,3}\.)|\/etc\/(?:shadow|passwd)\b|\.(?:bash|zsh)_history\b|Login Data\b|cookies\.sqlite|key4\.db|Local State\b|login\.keychain|\.claude["'\\/,\s]{1,6}(?:projects|history|\.credentials)|\.codex["'\\/,\s]{1,6}(?:auth|sessions)|wallet\.dat|\.bitcoin\b|\.ethereum\b|MetaMask|\.electrum\b|\.pypirc\b|\.npmrc\b|\.password-store)`;
+const places = String.raw`(?:\.ssh\b(?!\/(?:config|known_hosts))|\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|\.aws\b(?:["'\\/,\s]{1,6}credentials)?|\.gnupg\b|\.netrc\b|\.pgpass\b|\.git-credentials\b|\.docker["'\\/,\s]{1,6}config|\.kube\b|\.config["'\\/,\s]{1,6}(?:gh|gcloud)\b|(?<![\w.])\.env\b(?!\.(?:example|sample|template)|["'\s]{0,3}\.)|\/etc\/(?:shadow|passwd)\b|\.(?:bash|zsh)_history\b|Login Data\b|cookies\.sqlite|key4\.db|Local State\b|login\.keychain|\.claude["'\\/,\s]{1,6}(?:projects|history|\.credentials)|\.codex["'\\/,\s]{1,6}(?:auth|sessions)|wallet\.dat|\*\.(?:pem|key|p12|pfx|kdbx)\b|(?:Chrome|Firefox|Brave|Edge)\/[^\n]{0,60}(?:Cookies|Login|Profiles)|id_\*|\.bitcoin\b|\.ethereum\b|MetaMask|\.electrum\b|\.pypirc\b|\.npmrc\b|\.password-store)`;
 const wholeEnvironment = String.raw`(?:\bdict\(os\.environ\)|\bos\.environ\.(?:items|copy|values)\(|(?:dumps|str|repr|encode|quote|urlencode)\(\s{0,3}(?:dict\()?os\.environ\b|=\s{0,3}os\.environ\b(?!\s{0,3}[.[])|JSON\.stringify\(\s{0,3}process\.env\s{0,3}[,)]|Object\.(?:entries|keys|assign|values|fromEntries)\([^\n]{0,20}process\.env\b|(?<!\}\s{0,3})=\s{0,3}process\.env\s{0,3}[;,)\n]|\benv\s{0,3}\|\s{0,3}\w|\$\(\s{0,3}(?:env|printenv|set)\s{0,3}[|)]|\bprintenv\s{0,3}(?:\||>)|(?:^|[\s;&])env\s{0,3}>|\/proc\/(?:self|\d+|\*)\/environ|Get-ChildItem\s+[Ee]nv:|gci\s+env:|\bENV\.to_h|System\.getenv\(\)|declare -[px]+\b|export -p\b)`;
-const sending = String.raw`(?:\b(?:requests|httpx|session|client|aiohttp|urllib3?|http)\.(?:post|put|request|Request|patch|urlopen|get)\b|\burlopen\(|\bRequest\(|\bhttp\.client\b|\bHTTPS?Connection\(|\bfetch\(|\baxios\b|\bXMLHttpRequest\b|\bsendBeacon\b|\bhttps?\.(?:request|get)\(|\bgot\.post|\bnew WebSocket\b|\bsocket\.(?:create_connection|socket|connect)\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|\bcurl\s|\bwget\s|\b(?:nc|ncat|netcat|socat|telnet)\s|\bInvoke-(?:WebRequest|RestMethod)\b|\bWebClient\b|\bHttpClient\b|\b(?:nslookup|dig|drill|gethostbyname|getaddrinfo|resolve4?|dns\.lookup)\b|\bscp\s|\brsync\s|\bupload_file(?:obj)?\(|\bput_object\(|\bnodemailer\b|\bNet::HTTP\b|\bgh\s+gist\s+create\b|\baws\s+s3\s+cp\b|\bmail\s+-s\b|\bsendmail\b)`;
+const sending = String.raw`(?:\b(?:requests|httpx|session|client|aiohttp|urllib3?|http)\.(?:post|put|request|Request|patch|urlopen|get)\b|\burlopen\(|\bRequest\(|\bhttp\.client\b|\bHTTPS?Connection\(|\bfetch\(|\baxios\b|\bXMLHttpRequest\b|\bsendBeacon\b|\bhttps?\.(?:request|get)\(|\brequire\(["'](?:node:)?(?:https?|net|dgram|dns|tls|axios|node-fetch|got|undici)["']\)|\bimport\s[^\n]{0,60}["'](?:node:)?(?:https?|net|dgram|dns|tls|axios|node-fetch|got|undici)["']|\bgot\.post|\bnew WebSocket\b|\bsocket\.(?:create_connection|socket|connect)\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|\bcurl\s|\bwget\s|\b(?:nc|ncat|netcat|socat|telnet)\s|\bInvoke-(?:WebRequest|RestMethod)\b|\bWebClient\b|\bHttpClient\b|\b(?:nslookup|dig|drill|gethostbyname|getaddrinfo|resolve4?|dns\.lookup)\b|\bscp\s|\brsync\s|\bupload_file(?:obj)?\(|\bput_object\(|\bnodemailer\b|\bNet::HTTP\b|\bgh\s+gist\s+create\b|\baws\s+s3\s+cp\b|\bmail\s+-s\b|\bsendmail\b)`;
+/** A script that talks to another machine; addresses of the own one do not count. */
+const remote = String.raw`https?:\/\/(?!localhost|127\.|0\.0\.0\.0|\[::1\]|host\.docker)[\w.$\{-]+`;
 const running = String.raw`(?:\b(?:eval|exec|execSync|spawn|spawnSync|Function|compile|system|popen|Popen|check_output|check_call|run|call|runInThisContext|runInNewContext|execFile|Invoke-Expression|iex|__import__|loadstring|instance_eval|source|bash|sh|zsh|python3?|node|perl|ruby|pwsh)\b)`;
 
 const re = (source: string, flags = "m") => new RegExp(source, flags);
@@ -40,6 +42,21 @@ const rules: readonly CodeRule[] = [
     [re(`${reading}${places}`), re(sending)],
     /\bssh-keygen\b|\b(?:scp|rsync|ssh)\s+-i\b/,
   ),
+  ...sign(
+    "exfiltration",
+    "warn",
+    "It asks another machine for commands and runs them.",
+    [
+      re(remote),
+      re(sending),
+      /\b(?:subprocess\.(?:run|call|Popen|check_output)|os\.(?:system|popen)|exec(?:Sync)?|eval|spawn(?:Sync)?|Function|compile|loads)\s?\(\s{0,3}(?!["'`[{(]|f["'])[\w.$]{1,40}|\beval\s+["']?\$/,
+    ],
+    /\.exec\(\s{0,3}\w+\)/,
+  ),
+  ...sign("exfiltration", "warn", "It reads stored passwords, and sends something out.", [
+    /\bkeyring\.get_|\bsecurity\s+find-|\bsecret-tool\b|\bkeytar\b|\bCredRead\b|\bwin32crypt\b|\bbrowser_cookie3\b|\bgh\s+auth\s+token\b|\bgcloud\s+auth\s+print|\bpass\s+show\b/,
+    re(sending),
+  ]),
   ...sign(
     "exfiltration",
     "block",

@@ -106,14 +106,14 @@ const innerCommands =
 const shells = String.raw`(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+(?:\w+=\S*\s+)*)?(?:\S*\/)?(?:(?:ba|z|da|k|c|tc|fi|a)?sh|python[\d.]*|node|perl|ruby|php|deno|bun|tclsh|osascript|pwsh|powershell)(?:\.exe)?\b`;
 const fetches = String.raw`(?:curl|wget|fetch|aria2c|axel|http|https|xh|lwp-request|lynx|w3m|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)(?:\.exe)?\s`;
 const startFiles = String.raw`(?:\.(?:bashrc|bash_profile|bash_login|bash_aliases|bash_logout|zshrc|zprofile|zshenv|zlogin|profile|kshrc|cshrc|tcshrc|xprofile|xinitrc|inputrc)\b|config\.fish\b|fish\/conf\.d\/|\/etc\/(?:profile|environment|bash\.bashrc|zsh|bashrc|ld\.so\.preload)\b|\$PROFILE\b|Microsoft\.(?:PowerShell|VSCode)_profile)`;
-const writes = String.raw`(?:>>?\|?\s*|\btee\s+(?:-\w+\s+|--append\s+)*|\b(?:cp|mv|ln|install|rsync)\s[^\n;|&]{0,300}\s|\b(?:sed|perl)\s+-\w*i[^\n;|&]{0,300}\s|\b(?:Add|Set)-Content\s(?:-\w+\s)*|\bOut-File\s[^\n|;]{0,60})`;
-const into = (place: string) => new RegExp(`${writes}[^\\s;|&]{0,200}${place}`, "i");
+const writes = String.raw`(?:(?<!<[\w-]{0,30})>>?\|?\s*|\btee\s+(?:-\w+\s+|--append\s+)*|\b(?:cp|mv|ln|install|rsync)\s[^\n;|&]{0,300}\s|\b(?:sed|perl)\s+-\w*i[^\n;|&]{0,300}\s|\b(?:Add|Set)-Content\s(?:-\w+\s)*|\bOut-File\s[^\n|;]{0,60})`;
+const into = (place: string) => new RegExp(`${writes}[^\\s;|&]{0,200}(?:${place})`, "i");
 const elsewhere = String.raw`(?!\S{0,12}(?:registry\.npmjs\.org|registry\.yarnpkg\.com|(?:test\.)?pypi\.org|files\.pythonhosted\.org|proxy\.golang\.org|rubygems\.org|index\.crates\.io|download\.pytorch\.org))`;
 
 const patterns: readonly (readonly [DangerKind, RegExp])[] = [
   ...each("download-and-run", [
     new RegExp(
-      `\\b${fetches}[^\\n;]{0,800}\\|\\s*(?:[^\\n;|]{1,200}\\|\\s*){0,4}(?:xargs\\s+(?:-\\S+\\s+)*)?${shells}(?!\\s+-[mc]\\s+(?:json|\\S*print))`,
+      `\\b${fetches}[^\\n;]{0,800}\\|\\s*(?:[^\\n;|]{1,200}\\|\\s*){0,4}(?:xargs\\s+(?:-\\S+\\s+)*)?${shells}(?!\\s+-(?:m\\s+json|[a-z]*[cenpr]\\b))`,
       "i",
     ),
     new RegExp(
@@ -121,6 +121,10 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
       "i",
     ),
     /^\s*\$\(\s*(?:curl|wget)\s/m,
+    /\b(?:curl|wget)\s[^\n]{0,400}\|[^\n]{0,80}\b(?:exec|eval|Function)\s*\(\s*(?:sys\.stdin|require|process\.stdin|STDIN|open\(0)/,
+    // Lists of dependencies.
+    /^\s*(?:-e\s+)?(?:[\w.-]+\s*@\s*)?git\+(?:https?|ssh):|^\s*"[@\w./-]+"\s*:\s*"(?:git\+|git:|github:|https?:\/\/)\S+"/m,
+    /\b(?:loads?|load_module|exec_module)\s*\([^\n]{0,80}(?:urlopen|requests\.get|fetch\()/,
     /\b(?:iex|Invoke-Expression)\b[^\n]{0,200}\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString|WebClient)\b|\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString|DownloadFile)\b[^\n]{0,400}\b(?:iex|Invoke-Expression|Start-Process)\b/i,
     /\b(?:exec|eval|compile|Function|runInThisContext|loadstring)\s*\(.{0,120}(?:urlopen|requests\.get|httpx\.get|urllib|fetch\(|https?\.get)/i,
     /\b(?:mshta|regsvr32|rundll32|installutil)\b[^\n]{0,100}https?:|\bcertutil\b[^\n]{0,60}-urlcache\b|\bbitsadmin\b[^\n]{0,60}\/transfer\b/i,
@@ -141,6 +145,7 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
       "i",
     ),
     /\bgem\s+sources?\s+(?:-a|--add)\b|\b(?:dotnet\s+)?nuget\s+(?:add\s+source|sources\s+add)\b|\bbrew\s+tap\s+\S+\/\S+\s+\S+|\b(?:add-apt-repository|apt-add-repository)\s|\bflatpak\s+remote-add\b|\bzypper\s+(?:ar|addrepo)\b|\b(?:dnf|yum)(?:-|\s+)config-manager\b[^\n;]{0,40}--add-repo|\bhelm\s+repo\s+add\s|\bpoetry\s+source\s+add\b|\bregistry-mirrors\b/i,
+    new RegExp(`\\b(?:registry|index-url|extra-index-url)\\s?=\\s?${elsewhere}https?:`),
     into(
       String.raw`(?:\.npmrc|\.yarnrc(?:\.yml)?|pip\.conf|pip\.ini|\.pypirc|\.cargo\/config(?:\.toml)?|\.condarc|\.gemrc|bunfig\.toml|NuGet\.Config|\.m2\/settings\.xml|sources\.list(?:\.d\S*)?|\/etc\/apt\/\S*|yum\.repos\.d\S*)`,
     ),
@@ -193,12 +198,12 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
     /\blaunchctl\s+(?:load|bootstrap|submit|enable|start)\b|Launch(?:Agents|Daemons)\/|\bosascript\b[^\n]{0,120}login item|\.config\/autostart\b|\bpm2\s+startup\b/i,
     /\bschtasks\b[^\n]{0,60}\/create|\b(?:New|Register)-ScheduledTask\b|CurrentVersion\\+Run(?:Once)?\b|\\Startup\\|\bsc(?:\.exe)?\s+create\b|\bNew-Service\b|\bwmic\b[^\n]{0,60}startup/i,
     into(
-      String.raw`\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/(?:settings|hooks|config|mcp|commands|agents|skills|rules|plugins|CLAUDE|AGENTS|GEMINI)\S*`,
+      String.raw`\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/(?:settings|hooks|config|mcp|commands|agents|rules|plugins|CLAUDE|AGENTS|GEMINI)\S*|(?:~|HOME\}?|\/home\/\w+|\/Users\/\w+|\/root)\/\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/skills\S*`,
     ),
     into(
       String.raw`(?:\/|~|\s|^)(?:CLAUDE(?:\.local)?\.md|AGENTS\.md|GEMINI\.md|\.cursorrules|\.windsurfrules|copilot-instructions\.md|\.mcp\.json)\b`,
     ),
-    /\b(?:claude|codex|gemini|code|cursor)\s+(?:mcp\s+add|--add-mcp|plugin\s+(?:install|marketplace\s+add)|--install-extension)\b/i,
+    /\b(?:claude|codex|gemini|code|cursor)\s+(?:mcp\s+add(?:-json)?\s(?![^\n]{0,120}(?:localhost|127\.0\.0\.1)|[^\n]{0,60}<)|--add-mcp|plugin\s+(?:install|marketplace\s+add)|--install-extension)\b/i,
   ]),
   ...each("deletion", [
     /\bmkfs(?:\.\w+)?\s|\bdd\b[^\n;|]{0,200}\bof=\/dev\/(?:sd|nvme|hd|disk|mmc|vd)|:\(\)\s?\{\s?:\|:&\s?\}\s?;:|\bwipefs\s|\bdiskutil\s+erase|>\s*\/dev\/(?:sd|nvme|disk)\w/i,

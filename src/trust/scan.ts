@@ -220,15 +220,11 @@ const patterns: readonly ScanPattern[] = [
   }),
   ...forms("warn", "exfiltration", {
     "An image URL is filled in when it is shown, which can leak data.":
-      /!\[[^\]\n]{0,100}\]\(https?:\/\/[^)\s]{0,300}[?&][^)\s]{0,200}(?:\{|\$|%7B)/gi,
+      /!\[[^\]\n]{0,100}\]\(https?:\/\/[^)\s]{0,300}[?&][^)\s]{0,200}(?:\{|\$|%7B|<)|!\[[^\]\n]{0,100}\]\(https?:\/\/[^)\s]{0,300}[?&]\w{1,20}=[A-Z][A-Z_]{2,}/g,
   }),
   ...forms("block", "deletion", {
     "It deletes a whole disk, system or home folder.":
       /\brm\s{1,9}(?:-{1,2}[\w-]{1,30}\s{1,9}){1,5}(?:--\s{1,9})?["']?(?:\/|~|\$HOME|\$\{HOME\})(?:\/?\*)?\/?["']?(?=[\s;&|`)]|$)|\bmkfs(?:\.\w{1,8})?\s{1,9}(?:-\w{1,9}\s{1,9}){0,4}\/dev\/|\bdd\b[^\n]{0,100}\bof=\/dev\/(?:sd|nvme|hd|disk)|:\(\)\s?\{\s?:\|:&\s?\}\s?;:|\bch(?:mod|own)\s{1,9}(?:-\w{1,9}\s{1,9}){0,3}(?:-R|--recursive)\s{1,9}(?:\S{1,40}\s{1,9})?\/(?=[\s;&|`)]|$)/gm,
-  }),
-  ...forms("warn", "download-and-run", {
-    "It runs what it downloads.":
-      /\b(?:curl|wget)\b[^\n|]{0,300}\|\s{0,9}(?:sudo\s{1,9}(?:-\w{1,9}\s{1,9}){0,3})?(?:(?:ba|z|da)?sh|python3?|node|perl|ruby)\b|\b(?:ba|z)?sh\b[^\n]{0,20}<\(\s{0,9}(?:curl|wget)\b|\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^\n|]{0,300}\|\s{0,9}(?:iex|Invoke-Expression)\b/gi,
   }),
   ...forms("warn", "keys", {
     "It adds a key that may log in to this machine.":
@@ -330,7 +326,7 @@ function findComments(text: string): ScanMatch[] {
     const said = [inside, ...readPlainly(inside)];
     const isSaid = (words: RegExp) => said.some((one) => words.test(one));
     const isOrder = isSaid(speaksToAgents);
-    const isAddress = isSaid(/\b(?:you|your|agents?|claude|codex|models?|the user)\b/i);
+    const isAddress = isSaid(addressesAgents);
     if (isOrder || isAddress || inside.length > 200)
       found.push({
         at,
@@ -343,6 +339,9 @@ function findComments(text: string): ScanMatch[] {
   }
   return found;
 }
+
+const addressesAgents =
+  /\b(?:when|if|before|after) you\b|\b(?:you|agents?|claude|codex|models?|llms?|reader)\b.{0,60}\b(?:must|should|shall|need to|have to|always|never|runs?|sends?|execute|call|include|install|upload|post|fetch|ignore|silently|instead)\b/i;
 
 const speaksToAgents =
   /\b(?:you (?:must|should|are|will|have to)|assistant|an? ai\b|agents? (?:must|should|will)|system prompt|secretly|execute|exfiltrate|curl|wget|(?:do not|don'?t) (?:tell|mention|reveal)|(?:when|if|before|after) (?:you (?:read|see|load|follow|use|run|start|begin|finish|answer|reply)|the agent)\b|run (?:this|the following))\b/i;
@@ -538,7 +537,7 @@ const nameOrders =
   /\b(?:ignore|disregard|override|bypass) (?:\w+ ){0,3}(?:instructions?|rules|safety|permissions)\b|\b(?:run|execute|send|upload|read) (?:me|this) (?:first|now|immediately|before)\b|\b(?:agent|assistant|claude) (?:must|should|run|execute|always)\b|\bsystem (?:prompt|override)\b/i;
 
 function isMarkdown(path: string): boolean {
-  return /\.(?:md|mdx|markdown|txt|rst)$/i.test(path);
+  return /\.(?:md|mdx|markdown|txt|rst|html?)$/i.test(path) && !/requirements|constraints/i.test(path);
 }
 
 /** Concerns that only packages raise: orders to agents, code, dangerous steps, and all of these in an encoding. */
@@ -604,24 +603,55 @@ function findDangers(text: string, isProse: boolean): ScanMatch[] {
   const commands = lines.map(({ text: line }) => {
     const isFence = isProse && /^[ \t>]{0,20}(?:`{3}|~{3})/.test(line);
     if (isFence) isCode = !isCode;
-    if (isFence || against.test(line)) return "";
+    if (isFence || (isCode ? warned : against).test(line)) return "";
     return isCode ? line.replace(/^\s{0,20}(?:[$%>]|PS>)\s/, "") : listSpans(line);
   });
   return listDangers(commands).map(({ kind, words, at }) => {
     const { at: start = 0, end = 0 } = lines[at] ?? {};
-    return { at: start, end, code: kind, severity: "warn", message: `It ${words}.` };
+    const severity = kind === "download-and-run" && isKnownInstaller(commands[at] ?? "") ? "note" : "warn";
+    return { at: start, end, code: kind, severity, message: `It ${words}.` };
   });
 }
 
+/** Installers that everybody uses, from their makers' own addresses. */
+function isKnownInstaller(command: string): boolean {
+  const urls = command.match(/https?:\/\/[^\s"'`|)>]+/g) ?? [];
+  return (
+    urls.length === 1 && urls.every((one) => knownInstallers.test(one)) && !/[;&]{1,2}\s*\w/.test(command)
+  );
+}
+
+const knownInstallers =
+  /^https:\/\/(?:bun\.(?:sh|com)\/install|astral\.sh\/(?:uv|ruff)\/|sh\.rustup\.rs|get\.pnpm\.io\/|deb\.nodesource\.com\/|rpm\.nodesource\.com\/|get\.docker\.com|install\.python-poetry\.org|deno\.land\/(?:x\/)?install|fnm\.vercel\.app\/|get\.scoop\.sh|community\.chocolatey\.org\/install|tailscale\.com\/install|claude\.ai\/install|get\.k3s\.io|ollama\.com\/install|fly\.io\/install|raw\.githubusercontent\.com\/(?:Homebrew\/install|nvm-sh\/nvm|helm\/helm|kubernetes-sigs\/\w+|pyenv\/pyenv-installer|ohmyzsh\/ohmyzsh)\/)[^\s]*$/;
+
+/** Advice against a step stands before it; in a table or after a mark it may stand anywhere. */
 const against =
-  /\b(?:never|do not|don'?t|avoid|must not|should not|forbidden|prohibited|refuse|reject|block(?:s|ed)?|deny|denied|dangerous|destructive|detect\w*|flag(?:s|ged)?|red flags?|anti-?pattern|instead of|rather than|bad|wrong|unsafe|insecure:|vulnerab\w+|malicious|attack\w*|nunca|jamais|niemals|prohibid\w*|verboten|interdit|sin|ohne|sans|sem)\b|[❌🚫✗⛔]|禁止|不要|切勿|しない|금지/iu;
+  /^[^`]{0,200}(?:\b(?:never|do not|don'?t|avoid|must not|should not|forbidden|prohibited|blocks?|blocked|deny|denied|dangerous|destructive|detects?|detecting|flags?|red flags?|anti-?patterns?|bad|unsafe|vulnerab\w+|malicious|attacks?|attackers?|nunca|jamais|niemals|prohibid\w*|verboten|interdit|sin|ohne|sans|sem)\b|禁止|不要|切勿|しない|금지)[^`]{0,80}`|[❌🚫✗⛔]|`[^`]*`.{0,60}(?:禁止|しない|는? ?금지|우회하지)|^\s*\|.*\b(?:never|block\w*|den(?:y|ied)|dangerous|destructive|forbidden|risk\w*|critical|high|disable)\b/iu;
+
+/** A line of code that says itself that it is a bad example. */
+const warned =
+  /(?:#|\/\/|--)\s*(?:❌|🚫|bad\b|wrong\b|never\b|don'?t\b|do not\b|avoid\b|insecure\b|vulnerable\b|unsafe\b|sin\b)|[❌🚫✗⛔]/iu;
 
 /** The code of a line of prose; a line without any may be a command that nobody marked. */
 function listSpans(line: string): string {
-  const spans = [...line.matchAll(/`([^`\n]{3,400})`/g)].map(([, span = ""]) => span);
-  if (spans.length > 0) return spans.filter((span) => /\s/.test(span)).join("\n");
+  const spans = [...line.matchAll(/`([^`\n]{2,400})`/g)];
+  if (spans.length > 0) {
+    // A flag alone is advice only after a word like these.
+    const isStep = (span: string, at: number) =>
+      /\s/.test(span)
+        ? !/^-/.test(span) || advises.test(line.slice(0, at))
+        : /^-/.test(span)
+          ? advises.test(line.slice(0, at))
+          : /[=:]\/{0,2}\S/.test(span);
+    return spans
+      .filter(({ 1: span = "", index }) => isStep(span, index))
+      .map(([, span]) => span)
+      .join("\n");
+  }
   return /\b(?:curl|wget|rm|chmod|npx|pip|npm|sudo|git|bash|iwr|irm)\b/.test(line) ? line : "";
 }
+
+const advises = /\b(?:use|using|add|pass|append|with|retry|again|run|set|include|try|give)\b/i;
 
 /** Orders that a renderer does not show: link labels used as comments, invisible styles, text pushed out of sight. */
 function findHiddenMarkup(text: string): ScanMatch[] {
@@ -638,7 +668,7 @@ function findHiddenMarkup(text: string): ScanMatch[] {
 }
 
 const hiddenMarkup =
-  /^\[(?:\/\/|comment|_|\^_|hidden|note)\]:\s{0,4}[#<][^\n]{20,1000}|<(?:span|div|p|font|section)\b[^>]{0,200}(?:display\s{0,2}:\s{0,2}none|visibility\s{0,2}:\s{0,2}hidden|font-size\s{0,2}:\s{0,2}0|opacity\s{0,2}:\s{0,2}0\b|color\s{0,2}:\s{0,2}(?:white|#fff(?:fff)?|transparent)|\bhidden\b)[^>]{0,200}>[^<]{10,2000}|\S[ \t]{120,}\S[^\n]{10,}|\n(?:[ \t]*\n){40,}(?=[^\n]{10})/gim;
+  /^\[(?:\/\/|comment|_|\^_|hidden|note)\]:\s{0,4}[#<][^\n]{20,1000}|<(?:span|div|p|font|section|details|summary|small|sub|sup|template|noscript|pre|code|td|li|a|b|i|em)\b[^>]{0,200}(?:display\s{0,2}:\s{0,2}none|visibility\s{0,2}:\s{0,2}hidden|font-size\s{0,2}:\s{0,2}0|opacity\s{0,2}:\s{0,2}0\b|color\s{0,2}:\s{0,2}(?:white|#fff(?:fff)?|transparent)|\bhidden\b)[^>]{0,200}>(?:\s{0,9}<[^>]{0,200}>){0,4}[^<]{10,2000}|\S[ \t]{120,}\S[^\n]{10,}|\n(?:[ \t]*\n){40,}(?=[^\n]{10})/gim;
 
 /** What an encoding hides is judged like open text; an order or a command in it is reason enough. */
 function findDecoded(plain: string): ScanMatch[] {

@@ -85,7 +85,7 @@ const refused =
 // --- Words for things ---
 
 const someone = String.raw`(?:the |an? |any |your |our )?(?:end[- ])?(?:users?|humans?|person|people|developers?|operators?|reviewers?|owners?|customers?|clients?|maintainers?|team|anyone|anybody|them|him|her)\b`;
-const privateThings = String.raw`(?:\.ssh\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\b|\.gnupg\b|\.netrc\b|\.npmrc\b|\.kube\b|\.docker/config|(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\.git-credentials|/etc/(?:passwd|shadow)|\bprivate keys?\b|\bssh[ -]keys?\b|\benv(?:ironment)?[ -]?(?:variables?|vars?|dump|values?)\b|\bcredentials?\b|\bkeychain\b|\bwallets?\b|\bseed phrases?\b|\bmnemonics?\b|\b(?:browser|session) cookies?\b|\bcookie (?:jar|store)\b|\b(?:shell|bash|zsh|command|terminal) history\b|_history\b|\bbrowser (?:profile|history|data)\b|\bclipboard\b|\bsaved passwords?\b)`;
+const privateThings = String.raw`(?:\.ssh\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\b|\.gnupg\b|\.netrc\b|\.npmrc\b|\.kube\b|\.docker/config|(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\.git-credentials|/etc/(?:passwd|shadow)|\bprivate keys?\b|\bssh[ -]keys?\b|\benv(?:ironment)?[ -]?(?:variables?|vars?|dump|values?)\b|\bcredentials?\b|\bkeychain\b|\bwallet (?:files?|keys?|seeds?|data|backups?)\b|\bseed phrases?\b|\bmnemonics?\b|\b(?:browser|session) cookies?\b|\bcookie (?:jar|store)\b|\b(?:shell|bash|zsh|command|terminal) history\b|_history\b|\bbrowser (?:profile|history|data)\b|\bclipboard\b|\bsaved passwords?\b|\bhosts\.yml\b|\bsecrets?\.(?:ya?ml|json|toml|env)\b|\boauth_token\b|\b(?:master|deploy|signing|encryption|service account) keys?\b|\*\.pem\b|\bkeyring\b|\boutput of (?:\W{0,2})(?:env|printenv|set)\b)`;
 const softThings = String.raw`(?:${privateThings}|\bapi[ _-]?keys?\b|\b(?:access|auth|bearer|session|refresh|oauth|github|personal access|secret) tokens?\b|\btokens\b|\bsecrets?\b|\bpasswords?\b|\b(?:conversation|chat|session|prompt)s?(?:'s)? (?:history|log|logs|transcript|content|contents|text|context|summary)\b|\btranscripts?\b|\b(?:whole|entire|full|complete|recent) (?:conversation|chat|repo(?:sitory)?|codebase|project|diff|session|context|source)\b|\bsource (?:code|files|tree)\b|\bthe (?:conversation|codebase|user's (?:messages?|prompts?|requests?|files?|code|input|data|question|name|email))\b|\bsystem prompt\b|\bcustomer (?:data|records?|lists?|emails?)\b|\bpersonal data\b|\bPII\b|\bhost ?names?\b|\bgit (?:config|remote|diff)\b|\bproprietary\b|\bconfidential\b|\binternal (?:docs?|documents?|urls?|hosts?)\b|\bworking director(?:y|ies)\b|\bfile (?:list|listing|tree|contents?)\b|\bdatabase (?:dump|contents?|url|string)\b|\bconnection strings?\b)`;
 const sending = String.raw`\b(?:send|sends|sending|post|posts|upload|uploads|uploading|transmit|transmits|forward|forwards|submit|submits|e-?mail|emails|exfiltrate|exfiltrates|report|reports|share|sync|syncs|ship|ships|deliver|beacon|relay|dump|publish|push|pushes|mirror|back up|backup|backs up|PUT|append|attach|embed|include|pass|encode|stream|leak|copy|write|call|fetch|request|visit|ping|curl|register|hand)\b`;
 const url = String.raw`(?:https?:\/\/(?!(?:localhost|127\.|0\.0\.0\.0|\[::1\]))|\bwss?:\/\/|\bftp:\/\/|[\w.+-]{1,40}@[\w-]{1,40}\.\w{2,})`;
@@ -395,10 +395,120 @@ const rules: readonly SpeechRule[] = [
     not: /\b(?:do not|don'?t|never|untrusted|ignore|injection|attack\w*|malicious|as data|not as|docs?|documentation|install(?:ation|ing)?|setup|migrat\w+|README|guide|tutorial|help page|user(?:'s)? (?:instructions?|commands?|steps?|prompts?)|SKILL\.md|reference|template|workflow|this file|the skill|issue body|acceptance)\b/i,
   }),
 
+  concealment(
+    [
+      re(
+        String.raw`\b(?:should|must|shall|may|need|needs?|is|are|does|do|will|can)(?:\s?not|n'?t| never)(?: to| need to)?(?: ever)? (?:be )?(?:mention(?:ed)?|appear|show(?: up|n)?|listed?|included?|reported?|disclosed?|surfaced?|visible|contain (?:any )?(?:trace|mention|reference|hint|sign)|reference|refer to|logged|displayed|discussed|explained|noted|documented|announced|revealed|acknowledged|part of)\b.{0,60}\b(?:your|the|any|its) (?:\w+ )?(?:summar(?:y|ies)|repl(?:y|ies)|report|plan|answer|final (?:answer|response|message|output)|transcript|chat|conversation|changelog|user|human|person|todo|recap|status|explanation|trace of this|commit message|pull request|PR)\b`,
+      ),
+    ],
+    "warn",
+    /\b(?:secrets?|credentials?|tokens?|passwords?|PII|personal data|code blocks?|emoji|jargon|markdown|headings?|sections? (?:that|which)|stack|error|internal (?:ids?|names?)|raw|json|duplicate|more than|placeholder|words|bullets?|links?|file paths?|vague|generic|filler|questions?|opinions?|speculat\w*)\b/i,
+  ),
+  concealment(
+    [
+      /\b(?:covertly|discreetly|stealthily|surreptitiously|secretly|inconspicuously|clandestinely|without drawing attention|unnoticed|under the radar|off the record|on the sly|no trace|leave no traces?|out of (?:the user's )?sight)\b|\b(?:of no|no|not of|not) (?:need|interest|concern|relevance|use|interesting|relevant) (?:for|to) (?:the )?(?:user|human|person|developer|reader|them)\b|\b(?:user|human|person|developer)s? has no need\b|\b(?:do not|don'?t|never) (?:list|show|mention|include|describe|name|report|log) (?:steps? \d|this (?:step|action|command|call|part)|these (?:steps|actions|commands|calls))\b|\b(?:do not|don'?t|never) (?:bring|flag|point|raise|call) (?:this|it|these|them|any of this) (?:up|out)?|\banswer only\b.{0,30}\bdone\b|\b(?:this|it|these|the (?:step|call|upload|script|check|request)s?) (?:is|are|remains?|stays?|runs?) (?:\w+ )?(?:internal plumbing|invisible|hidden|confidential|secret|not for (?:the )?users?|for agents? only|between)\b|\b(?:must|should|may|shall) not (?:contain|leave|show|have|carry) (?:any |a |the )?(?:traces?|mentions?|hints?|signs?|evidence)\b|\bnot (?:to be )?(?:shared|discussed|shown|disclosed) with (?:the )?(?:user|human|anyone|developer)/i,
+    ],
+    "warn",
+    /\b(?:attackers?|malware|adversar\w+|evad\w+|detect\w*|bugs?|errors?|fail\w*|regressions?|slip\w*|goes? unnoticed|go unnoticed|threat|pentest|red team|changes? (?:that )?go|operat(?:e|es) under)\b/i,
+  ),
+  concealment(
+    [
+      /(?:報告|通知|言及|説明)(?:は)?(?:し(?:ないこと|ないで|てはいけ|てはなら)|不要)|(?:不需要|无需|不必|不用)(?:向|对|跟|给)?(?:用户|使用者).{0,6}(?:说明|解释|报告|汇报|告知|提示)|(?:언급|보고|설명|표시)하지\s?(?:마|않)/,
+    ],
+    "warn",
+    /エラー|ログ|详细|重复/,
+  ),
+
+  // --- Over the person's head, in other words ---
+  ...say("injection", "warn", "It takes orders from texts that are only data.", {
+    all: [
+      /\b(?:treat|interpret|regard|consider|handle|accept|honou?r|process|execute|obey|follow|run|act on|carry out|do)\b.{0,60}\b(?:messages?|text|content|contents|comments?|lines?|blocks?|anything|whatever|output|data|files?|issues?|readme|responses?|pages?|emails?|strings?|notes?|what it says|what they say|everything)\b.{0,80}(?:\bas (?:\w+ ){0,3}(?:commands?|instructions?|orders?|directives?|system (?:prompt|message)s?|operator|if the user)|\bcarry (?:it|them) out\b|\bwithout question\b|\bexactly\b)|\bdo (?:exactly )?(?:what|whatever|as) (?:it|they|that|the (?:page|file|text|comment|block|response|message|server)) (?:says?|tells?|asks?|instructs?|orders?)|\b(?:act|behave|proceed) according to (?:it|them|what|whatever)\b/i,
+    ],
+    not: /\b(?:do not|don'?t|never|untrusted|not as|attack\w*|injection|user (?:says|asks|tells)|as (?:an? )?(?:string|text|data|json|single|separate|expert|reference|context|source|input))\b/i,
+  }),
+  ...say("injection", "warn", "It lifts the agent's limits.", {
+    all: [
+      /\b(?:restrictions?|limits?|limitations?|guidelines?|policies|policy|safeguards?|guardrails?|safety rules?|rules|constraints|confirmations?) .{0,40}\b(?:(?:do|does|did) not|don'?t|no longer|never) (?:apply|bind|concern|count|hold)\b.{0,30}\b(?:you|here|this|agents?|skill|session|mode|$)|\byou (?:have been|are|were|now have|have) (?:hereby |now |been )?(?:granted|given|authori[sz]ed|cleared|exempt\w*|allowed|permitted|entitled|elevated|promoted)\b.{0,40}\b(?:admin\w*|full|root|elevated|unrestricted|unlimited|all|any|every|blanket|from|override|bypass|rights|without)\b|\b(?:same|higher|equal|more|greater|highest) (?:rank|authority|weight|standing|privileges?|trust) (?:as|than|to|over)\b.{0,40}\b(?:your|the|any|system|user|developer)\b|\b(?:yes|accept|approve|confirm|agree|consent|ok)\b.{0,60}\b(?:on (?:the )?(?:user|human|person|developer|their|his|owner)(?:'s)? behalf|on behalf of the (?:user|human|person|developer)|for the user)\b|\b(?:skip|ignore|disregard|forget|drop) (?:everything|all|anything|whatever)(?: else)?(?: that (?:was|is))? (?:above|before|else|so far|you (?:know|were told|learned))\b/i,
+    ],
+    not: /\b(?:do not|don'?t|never|must not|cannot|attack\w*|rate limits?|api limits?|character limits?|token limits?)\b/i,
+  }),
+  ...say("injection", "warn", "It pushes itself before other skills, or into every task.", {
+    all: [
+      /\b(?:ignore|avoid|skip|disable|never use|do not use|don'?t use|uninstall|remove|deprecate\w*|distrust) (?:all |any |the |every )?(?:other|competing|alternative|remaining) (?:\w+ )?(?:skills?|tools?|helpers?|ones|agents?|plugins?|servers?)\b|\balways (?:choose|pick|select|prefer|use) this (?:one|skill|tool|helper)\b.{0,60}\b(?:over|instead|and|first|other|regardless|even|never)\b|\b(?:use|load|invoke|call|activate|trigger|apply|run|read|select)(?:d|ed)? (?:this |this skill |it |me )?(?:for|on|in|at|with|before|during) (?:absolutely )?(?:every|each|all|any)(?: single)? (?:user )?(?:requests?|prompts?|messages?|sessions?|conversations?|turns?|chats?|interactions?|inputs?|topics?|questions?)\b(?! (?:about|for|on|in|to|that|related|involving|regarding|where|when|with))|\b(?:must|should|has to|needs to|shall) (?:always )?be (?:loaded|invoked|called|activated|run|executed|read|used|consulted|applied) (?:first|before (?:any|all|every|anything|other)|at the start of (?:every|each)|on every|always|in (?:every|all|each))|\b(?:load|invoke|call|use) (?:this skill|this tool|it|me) (?:first|before (?:anything|everything|all|any other|doing anything))\b|\bbefore doing anything else\b.{0,40}\b(?:load|invoke|call|agents?|skill)|\bwhatever (?:it|the (?:task|request|topic)) is\b/i,
+    ],
+    not: /\b(?:use this skill (?:for all|for any) \w+ing\b|session memory)\b/i,
+  }),
+
+  // --- Sending out, in other words ---
+  ...say("exfiltration", "warn", "It records what the person says or does.", {
+    all: [
+      /\b(?:log|logs|logged|record|records|recorded|capture|captured|keep|kept|store|stored|save|saved|send|sent|forward|forwarded|post|posted|report|reported|transmit\w*|sync\w*|upload\w*|copy|copied|mirror\w*|stream\w*|track\w*)\b/i,
+      /\b(?:every|each|all|any|everything|whatever|full|complete|entire|verbatim|raw)\b.{0,40}\b(?:prompts?|messages?|inputs?|questions?|keystrokes?|conversations?|chats?|user (?:types|says|enters|writes|asks|does)|requests?|files? (?:contents?|you (?:read|open|touch|edit)))\b|\b(?:user|human|person|developer)'?s? (?:prompts?|messages?|inputs?|keystrokes?|conversations?|clipboard|browsing|screen)\b/i,
+      re(`(?:${url}|${dropPlaces}|${ownPlaces}|\\brclone\\b|\\/tmp\\/\\.|\\bremote:)`),
+    ],
+    not: /\b(?:api (?:reference|docs?)|webhook (?:handler|endpoint|events?)|chatbot|slack bot|discord bot|telegram bot|chat app|customer support|express|fastapi|route)\b/i,
+    isDone: true,
+  }),
+  ...say("exfiltration", "warn", "It puts secrets where others can read them.", {
+    all: [
+      /\b(?:paste|put|print|include|add|write|append|embed|attach|insert|copy|store|leave|commit|encode|hide|post|place)\w*\b/i,
+      re(privateThings),
+      /\b(?:PR|pull request|commit message|commit body|issue|comment|gist|branch name|README|changelog|release notes?|file name|title|description|log line|docstring|test fixture|url|link|image|header on|query)\b/i,
+    ],
+    not: /\b(?:do not|don'?t|never|avoid|without|must not|should not|cannot|secret scanning|leak\w*|redact\w*|mask\w*|accidentally|if (?:found|present|any)|scan|\.gitignore|placeholder|documentation|examples?|detect\w*|exposed?|wallet connect\w*)\b/i,
+    isDone: true,
+  }),
+  ...say("exfiltration", "warn", "It builds private data into an address.", {
+    all: [
+      re(url),
+      /\b(?:followed by|append(?:ed|ing)?|appending|concatenat\w+|with the (?:\w+ )?(?:contents?|values?|output|result)|replac(?:e|ing)|substitut\w+|url-?encoded|percent-?encoded|base64(?:-encoded)?|encoded)\b/i,
+      /\b(?:contents?|values?|secrets?|keys?|tokens?|credentials?|env\w*|config\w*|output|result|user ?names?|project|task|conversation|message|prompt|diff|file)\b/i,
+      /\b(?:open|fetch|visit|load|render|request|call|get|navigate|show|display|embed|browse|curl|ping)\w*\b/i,
+    ],
+    not: /\b(?:placeholder|your|example|docs?|path param\w*|endpoint|search|query term|keyword|slug|locale|api key)\b/i,
+  }),
+  ...say("exfiltration", "warn", "It publishes something under the person's name.", {
+    all: [
+      /\b(?:create|make|open|publish|post|upload|push)\w*\b.{0,40}\b(?:public|secret|anonymous|unlisted) (?:gist|paste|repo(?:sitory)?|bucket|link|share|snippet)\b/i,
+    ],
+    not: /\b(?:if the user|user (?:asks|wants)|ask|confirm|do not|don'?t|never)\b/i,
+  }),
+  ...say("deception", "warn", "It tells the person something false to get at their secrets.", {
+    all: [
+      /\b(?:tell|inform|ask|notify|warn|show|prompt|instruct|convince|persuade|have|get)\b.{0,20}\b(?:user|human|person|developer|customer|them)\b/i,
+      /\b(?:(?:session|token|licen[cs]e|account|subscription|certificate|login) (?:has |have |is |was )?(?:expired?|suspended|locked|compromised|revoked|invalid)|sign in again|log in again|re-?authenticate|verify (?:their|your) (?:identity|account|password)|(?:paste|enter|type|share|send|give|provide|supply|confirm)\w*\b.{0,40}\b(?:secret key|access key|private key|password|passphrase|seed|recovery|2fa|mfa|otp|one-time|card number|cvv|pin)\b)/i,
+      /https?:\/\/|\b(?:chat|conversation|here|then|form|message|reply)\b/i,
+    ],
+    not: /\b(?:do not|don'?t|never|gh auth login|aws sso|az login|gcloud auth|re-?authenticate (?:with|via|using|by)|env(?:ironment)? (?:file|var\w*)|\.env|test user|e2e|form field|validation)\b/i,
+  }),
+  ...say("deception", "warn", "It tells the agent to falsify or to weaken the person's work.", {
+    all: [
+      /\bpretend (?:that |to have |the |you |it |as if|not to)\b|\b(?:always|unconditionally) (?:exits?|returns?|reports?|succeeds?|passes)\b.{0,20}\b(?:0|zero|true|success\w*|ok|green|pass\w*)\b|\baccept(?:s|ing)? (?:the |a |any )?(?:password|token|key|code|login)\b.{0,40}\b(?:every|any|all) (?:account|user|login|request)|\buse (?:MD5|SHA-?1|DES|ECB|rot13|plain ?text)\b.{0,30}\b(?:for|to)\b.{0,20}\b(?:passwords?|secrets?|tokens?|hash\w*|encrypt\w*|store)|\b(?:remove|delete|comment out|disable|weaken|relax)\b.{0,25}\b(?:rate[- ]limit\w*|authentication|authori[sz]ation|auth checks?|access control|input validation|saniti[sz]ation|csrf|cors checks?|permission checks?|password checks?|encryption|signature checks?)\b|\b(?:test|ci|pipeline|check|build)s? .{0,30}\balways (?:pass|succeed|be green|green)\b|\bswallow\b.{0,30}\b(?:security|audit)\b|\b(?:subtly|slightly|gradually|randomly|occasionally) (?:change|alter|corrupt|modify|break|degrade|weaken|skew|introduce|insert|misspell|bias)/i,
+    ],
+    not: /\b(?:do not|don'?t|never|avoid|must not|should not|cannot|if (?:the )?user|attackers?|vulnerab\w+|insecure|unsafe|bad|wrong|anti-?pattern|instead of|legacy|deprecated|migrat\w*|finding|detect\w*|audit|flag|check for|look for|test(?:s|ing)? (?:for|that|whether)|without|mock|simulate|roleplay|persona|interview|for non-security|risk\w*|mistake|red flags?)\b|[❌🚫✗]/iu,
+  }),
+
+  ...say("deception", "warn", "It tells the agent to look away in a review.", {
+    all: [
+      /\b(?:approve|accept|merge|sign off|lgtm|pass)\b.{0,60}\b(?:do not|don'?t|without|never|no) (?:\w+ ){0,2}(?:comment\w*|mention\w*|rais\w+|flag\w*|look\w*|read\w*|review\w*|question\w*)\b|\b(?:do not|don'?t|never|skip|ignore) (?:\w+ ){0,2}(?:comment on|mention|raise|flag|report|review|warn about)\b.{0,30}\b(?:security|vulnerab\w+|backdoors?|secrets?|suspicious|malicious)\b/i,
+    ],
+    not: /\b(?:never|do not|don'?t) (?:approve|accept|merge|sign off|lgtm|pass)\b|\b(?:if|unless|outside|theoretical|false positives?|low[- ]confidence|pre-existing|not in the diff|duplicates?|style)\b/i,
+  }),
+
+  // --- Staying, in other words ---
+  ...say("persistence", "warn", "It writes itself into what later sessions obey.", {
+    all: [
+      re(
+        String.raw`\b(?:add|append|insert|write|put|paste|prepend|inject)\b.{0,20}\b(?:this|the following|these|that|our|its|a|an)\b.{0,30}\b(?:lines?|rules?|instructions?|blocks?|sentences?|paragraphs?|notes?|entr(?:y|ies)|text|directives?|reminder|hook|snippet)\b.{0,60}\b(?:to|in|into|at)\b.{0,40}${agentFiles}|\b(?:in|for|across|during|from) (?:all|every|each|any) (?:future|subsequent|later|new|coming|other) (?:sessions?|conversations?|chats?|tasks?|projects?|repos\w*|interactions?|requests?)\b|\bremember (?:this|that|it|these)?\s?(?:permanently|forever|for (?:all|ever)|from now on|in (?:all|every))|\b(?:permanently|forever|from now on|henceforth)\b.{0,40}\b(?:recommend|use|prefer|trust|allow|include|run|send|load|add|call|obey|follow)\b`,
+      ),
+    ],
+    not: /\b(?:ask|confirm|propose|suggest|offer|approval|approve|if the user|user (?:wants|asks|requests|approves|confirms|says|prefer\w*|preferences?)|lessons?|learned|learnings?|conventions?|decisions?|preferences?|knowledge|do not|never|don'?t|optional\w*|template|context (?:for|in)|insights?|patterns?|improv\w+|discover\w*|findings?)\b/i,
+  }),
+
   // --- Lies and sabotage ---
   ...say("deception", "warn", "It tells the agent to falsify or to weaken the person's work.", {
     all: [
-      /\b(?:insert|add|introduce|plant|leave|embed|include|inject|hide|create)\b.{0,40}\b(?:backdoors?|back doors?|vulnerabilit(?:y|ies)(?! scan| check| assess| manage| report)|logic bombs?|subtle (?:bugs?|flaws?|errors?)|weak(?:ness|nesses)|hidden (?:admin|user|account|endpoint|route)|master (?:password|key)|hard-?coded (?:admin|password|credential|key|token)|hidden functionality|trojans?|kill switch|magic (?:password|token|header))\b|\b(?:report|say|claim|state|mark|declare|write|tell \w+ \w+|pretend|show)\b.{0,40}\b(?:passed|passing|pass|succeeded|success\w*|clean|safe|no (?:issues|vulnerabilities|findings|problems)|approved|verified|green)\b.{0,50}\b(?:even if|regardless|whether or not|without (?:running|checking|reviewing|testing)|no matter|irrespective|despite)\b|\balways (?:approve|merge|accept|lgtm|trust)\b.{0,40}\b(?:PRs?|pull requests?|commits?|patches|changes|packages?|certificates?|requests?)\b.{0,40}\b(?:from|by|without|regardless|no matter)\b|\balways (?:recommend|suggest|promote|choose|prefer)\b.{0,40}\b(?:our|my)\b|\b(?:replace|swap|substitute|change|rewrite|redirect|set|use)\b.{0,50}\b(?:(?:wallet|payment|payout|btc|eth(?:ereum)?|bitcoin|donation|deposit|recipient|beneficiary) (?:address|account|details|link)(?:es)?|iban|bank (?:account|details)|account number|(?:affiliate|referral) (?:id|code|link|tag))\b.{0,60}\b(?:with|to|by|=)\b|\b(?:fabricate|falsify|forge|fake)\b.{0,40}\b(?:results?|tests?|logs?|evidence|reports?|data|approval|signature|records?|numbers?|benchmark\w*|coverage)\b/i,
+      /\b(?:insert|add|introduce|plant|leave|embed|inject|hide)\b.{0,40}\b(?:backdoors?|back doors?|vulnerabilit(?:y|ies)(?! scan| check| assess| manage| report)|logic bombs?|subtle (?:bugs?|flaws?|errors?)|weak(?:ness|nesses)|hidden (?:admin|user|account|endpoint|route)|master (?:password|key)|hard-?coded (?:admin|password|credential|key|token)|hidden functionality|trojans?|kill switch|magic (?:password|token|header))\b|\b(?:report|say|claim|state|mark|declare|write|tell \w+ \w+|pretend|show)\b.{0,40}\b(?:passed|passing|pass|succeeded|success\w*|clean|safe|no (?:issues|vulnerabilities|findings|problems)|approved|verified|green)\b.{0,50}\b(?:even if|regardless|whether or not|without (?:running|checking|reviewing|testing)|no matter|irrespective|despite)\b|\balways (?:approve|merge|accept|lgtm|trust)\b.{0,40}\b(?:PRs?|pull requests?|commits?|patches|changes|packages?|certificates?|requests?)\b.{0,40}\b(?:from|by|without|regardless|no matter)\b|\balways (?:recommend|suggest|promote|choose|prefer)\b.{0,40}\b(?:our|my)\b|\b(?:replace|swap|substitute|change|rewrite|redirect|set|use)\b.{0,50}\b(?:(?:wallet|payment|payout|btc|eth(?:ereum)?|bitcoin|donation|deposit|recipient|beneficiary) (?:address|account|details|link)(?:es)?|iban|bank (?:account|details)|account number|(?:affiliate|referral) (?:id|code|link|tag))\b.{0,60}\b(?:with|to|by|=)\b|\b(?:fabricate|falsify|forge)\b.{0,40}\b(?:results?|tests?|logs?|evidence|reports?|data|approval|signature|records?|numbers?|benchmark\w*|coverage)\b/i,
     ],
     not: /\b(?:do not|don'?t|never|avoid|cannot|must not|detect\w*|prevent\w*|attackers?|security (?:review|audit|test)|look for|scan for|mock|fixture|fake data|faker|stub|ctf|threat|red team|exploit|post-exploitation)\b/i,
     isDone: true,
