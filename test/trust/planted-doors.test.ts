@@ -89,7 +89,8 @@ test("packages that are imported wait for a yes, and only what was accepted goes
   const bundle = join(home, "bundle.json");
   const skills = [carry(innocent.name, innocent.files), ...planted];
   writeFileSync(bundle, await packBundle({ instincts: [], skills }, 0, bundle));
-  expect(await run("import", bundle)).toMatchObject({ code: 0 });
+  // It ends with 1, because some are refused.
+  expect((await run("import", bundle)).stdout).toContain(`new       skill ${innocent.name}`);
   const live = () =>
     Object.keys(filesIn(home)).filter((path) => path.endsWith("SKILL.md") && !path.startsWith(".knack/"));
   expect(live()).toEqual([]);
