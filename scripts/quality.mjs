@@ -1,10 +1,13 @@
 // npm run quality: how good what is learned is, against labelled sessions. Needs KNACK_EVAL_DIR, a folder with
-// sessions/ and more-sessions/ and their labels. Words choose parts, all by default:
+// sessions/ and more-sessions/ and their labels. Words choose parts, all of these by default:
 //   leads      recall of the leads of each set of labels, and leads a session
 //   rules      what rules alone show of each set
 //   requests   how many requests a judge gets for the tune sessions, how long they are, and what a month costs
 //   backtest   the backtest of each source's sessions
 //   repeats    labelled repeats of failures: how many the backtest answers, and how many with the right cure
+// Two parts measure trust, with the cases in test/trust/planted/, when they are named:
+//   secrets    planted secrets that are gone, and look-alikes that were touched, by class
+//   skills     malicious packages that are held, by reason, and public skills (retrieval-bench/ in KNACK_EVAL_DIR)
 // With --answers <folder> (answers to the requests of `knack learn --model-dump`) "judge" scores what is shown with them.
 
 import { spawnSync } from "node:child_process";
@@ -23,7 +26,13 @@ import { root, setUp } from "./setup.mjs";
 
 const evalFolder = process.env.KNACK_EVAL_DIR ? resolve(process.env.KNACK_EVAL_DIR) : "";
 const folder = join(evalFolder, "sessions");
-if (evalFolder === "" || !existsSync(join(folder, "evaluate.mjs"))) {
+const words = process.argv.slice(2);
+const at = words.indexOf("--answers");
+const answers = at < 0 ? null : resolve(words.splice(at, 2)[1]);
+/** The suites whose figures are printed, by part. */
+const suites = { secrets: "planted-secrets", skills: "planted-packages" };
+const needsLabels = words.length === 0 || words.some((word) => !Object.hasOwn(suites, word));
+if (needsLabels && !existsSync(join(folder, "evaluate.mjs"))) {
   console.error("KNACK_EVAL_DIR names no folder with labelled sessions (sessions/evaluate.mjs).");
   process.exit(2);
 }
@@ -37,9 +46,6 @@ const shownAlone = 0.6;
 /** Dollars per million tokens in and out: the default small model, and a strong one. */
 const prices = { small: [1, 5], strong: [5, 25] };
 
-const words = process.argv.slice(2);
-const at = words.indexOf("--answers");
-const answers = at < 0 ? null : resolve(words.splice(at, 2)[1]);
 const parts =
   words.length > 0
     ? words
@@ -56,12 +62,29 @@ try {
   if (parts.includes("requests")) print("requests about the tune sessions", requestTable());
   if (parts.includes("backtest")) print("backtest", backtests());
   if (parts.includes("repeats")) print("labelled repeats", repeatTable());
+  for (const [part, suite] of Object.entries(suites)) if (parts.includes(part)) printFigures(suite);
 } finally {
   rmSync(home, { recursive: true, force: true });
 }
 
 function print(title, text) {
   console.log(`\n${title}\n\n${text}`);
+}
+
+/** Prints the figures of a suite, whether or not it reaches its bars. */
+function printFigures(suite) {
+  const file = join(home, `${suite}.jsonl`);
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const ran = spawnSync(process.execPath, [vitest, "run", `test/trust/${suite}.test.ts`], {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...process.env, KNACK_FIGURES: file },
+  });
+  if (!existsSync(file)) throw new Error(`${suite} gave no figures: ${ran.stdout}${ran.stderr}`);
+  for (const line of readFileSync(file, "utf8").trim().split("\n")) {
+    const { title, columns, rows } = JSON.parse(line);
+    print(title, markdown(columns, rows));
+  }
 }
 
 /** The file with what is learned from the sessions of a set. */
