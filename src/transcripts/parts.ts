@@ -34,12 +34,19 @@ export function isLong({ counts }: Session): boolean {
   return counts.events > partEvents;
 }
 
+interface DividedSession extends Session {
+  readonly alsoFrom: readonly Session[];
+  readonly part?: SessionPart;
+}
+
 /** The parts of a session; a session that is not long, or not read line by line, is undivided. */
-export async function divideSession<View extends Session & { readonly alsoFrom: readonly Session[] }>(
+export async function divideSession<View extends DividedSession>(
   store: Store,
   session: View,
   reading: Reading | undefined,
-): Promise<(View & { readonly part?: SessionPart })[]> {
+): Promise<View[]> {
+  // A part has no parts.
+  if (session.part !== undefined) return [session];
   // Several recordings are merged over their whole length, and of a database a session is read anew whenever it grew.
   const isWhole = session.alsoFrom.length > 0 || reading === undefined || reading.state.marks !== undefined;
   if (isWhole || !isLong(session)) return [session];
