@@ -161,7 +161,7 @@ async function clearStaging({ library }: AuthoringDeps, desk: SkillFolder): Prom
 /** Puts away what was staged long ago and never finished, or left by a killed process; returns how many. */
 async function sweepStaging(deps: AuthoringDeps): Promise<number> {
   const roots = new Map((await deps.store.projects.list()).map(({ id, root }) => [id, root]));
-  const oldest = (await deps.store.eventNow()) - stagingMs;
+  const oldest = deps.clock.now() - stagingMs;
   let swept = 0;
   for (const writing of await listWritings(deps.store)) {
     const { started, lastAt, project } = writing;

@@ -387,7 +387,7 @@ const sources: Record<Provenance, string> = {
   file: "a file from outside the repository",
   web: "the web",
   mcp: "an MCP server",
-  import: "pasted text, or a prompt that a program gave",
+  import: "text that was pasted, or handed over by a program or another agent",
 };
 
 /** Whether a lesson has too little evidence to be shown. */

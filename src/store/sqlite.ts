@@ -7,7 +7,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -23,7 +22,14 @@ import {
   SqliteDriver,
 } from "kysely";
 import Database from "libsql";
-import { type Clock, errorMessage, jsonBytes, KnackError, writeFileAtomically } from "../base/index.ts";
+import {
+  type Clock,
+  errorMessage,
+  jsonBytes,
+  KnackError,
+  readPlainText,
+  writeFileAtomically,
+} from "../base/index.ts";
 import type { LedgerEntry } from "../records/index.ts";
 import { findLost, type LedgerHead } from "./chain.ts";
 import { createStatements, damagedRow, schemaVersion, type Tables } from "./schema.ts";
@@ -348,13 +354,18 @@ function foldLog(database: Database.Database): boolean {
   return row?.busy === 0;
 }
 
+/** Bytes of a head; a longer file is none. */
+const headBytes = 100_000;
+
 function headFile(path: string): string {
   return `${path}-head`;
 }
 
 function readHead(file: string): LedgerHead | null {
   try {
-    const { entries, link, at, lost }: LedgerHead = JSON.parse(readFileSync(file, "utf8"));
+    const { entries, link, at, lost }: LedgerHead = JSON.parse(
+      readPlainText(file, { maxBytes: headBytes }) ?? "",
+    );
     return { entries, link, at, lost: lost ?? [] };
   } catch {
     return null;

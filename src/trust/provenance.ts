@@ -39,6 +39,9 @@ function readToolProvenance(event: OriginFacts, root: string | null): Provenance
   const name = tool ?? "";
   if (webTool.test(name)) return "web";
   if (!nativeTool.test(name)) return "mcp";
+  // Another agent may repeat whatever it was shown.
+  if (/^(?:task|agent|spawn_?agent|wait_?agent|delegate_to_agent|codebase_investigator)$/i.test(name))
+    return "import";
   if (!readingTool.test(name)) return editTool.test(name) ? "agent" : "program";
   const named = files.length > 0 ? files : findPaths(input);
   // A search without a folder is one of the working folder.

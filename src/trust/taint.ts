@@ -172,13 +172,18 @@ export function traceWord(
   { failed, root }: Circumstances,
 ): Provenance | null {
   let from: Provenance | null = null;
+  const downloads = new Set<string>();
   for (const event of before) {
-    const source = findMention(event, word, root);
+    const found = findMention(event, word, root);
+    // What was downloaded is the web's, whatever folder it was put into.
+    const source = found !== "agent" && found !== null && reads(event, downloads) ? "web" : found;
+    for (const file of findDownloads(event.command ?? "")) downloads.add(file);
     if (source === null) continue;
     if (source === "person" || (source === "agent" && from === null)) return null;
     // What the project declares is not new to it.
     if (source === "repository" && kind === "package" && declaresPackages(event)) return null;
-    const isNear = event === failed || source === "program" || source === "repository" || source === "file";
+    const isNear =
+      event === failed || source === "program" || source === "repository" || isInstalledText(event);
     if (source === "agent" || (isNear && kind === "option")) continue;
     from = from === null ? source : leastTrusted(from, source);
   }
@@ -197,10 +202,38 @@ export function findMention(event: Event, word: string, root: string | null): Pr
   return mentions(ownWords(event.text), word) ? "person" : "import";
 }
 
+/** Whether a text has a word, in whatever spelling: registries take `_` for `-`, and pages hide characters in names. */
 function mentions(text: string, word: string): boolean {
-  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
-    if (!/[\w-]/.test(text[at - 1] ?? " ") && !/[\w-]/.test(text[at + word.length] ?? " ")) return true;
+  const [plain, sought] = [simplify(text), simplify(word)];
+  for (let at = plain.indexOf(sought); at >= 0; at = plain.indexOf(sought, at + 1))
+    if (!/[\w-]/.test(plain[at - 1] ?? " ") && !/[\w-]/.test(plain[at + sought.length] ?? " ")) return true;
   return false;
+}
+
+function simplify(text: string): string {
+  return text
+    .replace(/[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]/g, "")
+    .toLowerCase()
+    .replaceAll("_", "-");
+}
+
+/** Instructions that the person installed for their agents. */
+function isInstalledText({ files, command }: Event): boolean {
+  const agentFolder = /\/\.(?:claude|codex|agents|gemini|copilot|opencode|pi|cursor)\//;
+  return files.length > 0 ? files.every((file) => agentFolder.test(file)) : agentFolder.test(command ?? "");
+}
+
+/** Files into which a command puts what it gets from the network. */
+function findDownloads(command: string): string[] {
+  if (!/\b(?:curl|wget|scp|rsync|aria2c|gh|ssh|http)\b/.test(command)) return [];
+  const named = command.matchAll(/(?:\s-\w*[oO]\s*|\s--output(?:-document)?[ =]|>\s*)["']?([\w./~-]+)/g);
+  return [...named].map(([, file = ""]) => baseName(file)).filter((file) => file.length > 2);
+}
+
+function reads({ files, command }: Event, downloads: ReadonlySet<string>): boolean {
+  if (downloads.size === 0) return false;
+  const words = (command ?? "").split(/[\s"']+/);
+  return [...files, ...words].some((word) => downloads.has(baseName(word)));
 }
 
 function listTexts(input: JsonObject | null): string {

@@ -78,7 +78,7 @@ describe("the origin of a text", () => {
     ["context7_query-docs", [], "mcp"],
     ["mcp__fs__read_file", ["/home/ada/shop/src/a.ts"], "mcp"],
     ["TodoWrite", [], "program"],
-    ["Task", [], "program"],
+    ["Task", [], "import"],
   ])("of what %s gives for %j is %s", (tool, files, from) => {
     expect(readProvenance(event({ tool, files }), root)).toBe(from);
   });
