@@ -218,6 +218,9 @@ export interface NewArtifact {
   readonly because?: string;
 }
 
+/** Names that are tried. */
+const mostNames = 100;
+
 /** Plans to write something new into a folder, under a name that is free there. */
 export async function planCreate(
   { library, store }: PublishDeps,
@@ -229,7 +232,8 @@ export async function planCreate(
   const ending = kind === "skill" ? "" : ".md";
   const toPath = (name: string) => `${place.folder}/${name}${ending}`;
   let name = wanted.name;
-  for (let n = 2; (await library.entryKind(place, `${name}${ending}`)) !== "nothing"; n++) {
+  // A folder that leads out of its repository has no free name; writing there is refused.
+  for (let n = 2; n < mostNames && (await library.entryKind(place, `${name}${ending}`)) !== "nothing"; n++) {
     // What another run is just writing there makes this plan outdated: no second name, it is made again.
     if (await isBeingWritten(store, toPath(name), history)) break;
     name = `${wanted.name.slice(0, 60)}-${n}`;
