@@ -54,6 +54,17 @@ describe("An entry that cannot be read", () => {
     expect(doctor.stderr).toBe("");
   });
 
+  test("is no place to write to, where a repository's skills folder leads out or nowhere", async () => {
+    for (const target of ["/nonexistent/skills", ".."]) {
+      const { home, harbor } = machine({ sessions: databaseSessions });
+      mkdirSync(join(harbor, ".claude"), { recursive: true });
+      symlinkSync(target === ".." ? home : target, join(harbor, ".claude/skills"));
+      const { code, stdout } = await knackHere(["learn", "--json"], { home, cwd: harbor });
+      expect([target, code]).toEqual([target, 0]);
+      expect(JSON.parse(stdout).findings.length).toBeGreaterThan(0);
+    }
+  });
+
   test("among files to import is passed over, and the others are taken", async () => {
     const { home } = machine({ sessions: /nothing/ });
     const folder = join(home, "instincts");

@@ -145,10 +145,16 @@ async function open(
   try {
     return { knack: await openKnack({ env, copy }), error: null };
   } catch (error) {
-    if (!(error instanceof KnackError)) throw error;
+    if (!(error instanceof KnackError)) return { knack: null, error: describeUnusable(home, error) };
     if (error.code === "STORE_UNAVAILABLE" && !copy) return open(home, env, true);
     return { knack: null, error };
   }
+}
+
+/** Something else where the database should be: a folder, or what the system will not open. */
+function describeUnusable({ database }: Home, cause: unknown): KnackError {
+  const message = `Knack's database ${database} cannot be used: ${errorMessage(cause)}.`;
+  return new KnackError("STORE_DAMAGED", message, { hint: "Move it away and run knack again.", cause });
 }
 
 /** A database that is gone, as an error; null where there never was one. */
@@ -185,6 +191,15 @@ function checkSettings(home: Home, roots: readonly (string | null)[]): CheckResu
 }
 
 async function checkStore(knack: Knack, rebuilding: boolean, screen: Screen): Promise<CheckResults> {
+  try {
+    return await compareStore(knack, rebuilding, screen);
+  } catch (error) {
+    // Entries that are not what Knack wrote cannot be counted together; the other checks go on.
+    return { database: wrong(`it cannot be checked: ${errorMessage(error)}`, restoreAdvice(screen)) };
+  }
+}
+
+async function compareStore(knack: Knack, rebuilding: boolean, screen: Screen): Promise<CheckResults> {
   const rebuilt = rebuilding ? await knack.rebuild() : [];
   const { damage, drift, entries, chain } = await knack.check();
   // Whoever has it recomputed has been told before what is missing, and is told again now.
