@@ -17,6 +17,7 @@ import {
 } from "./assignments.ts";
 import { commandSecrets, optionSecrets } from "./commands.ts";
 import { encodedSecrets } from "./encoded.ts";
+import { formSecrets, openSecrets } from "./forms.ts";
 import { besideSecrets, proseSecrets } from "./prose.ts";
 import { tableSecrets } from "./tables.ts";
 import { findTellingParts, searchLast } from "./telling.ts";
@@ -65,6 +66,8 @@ function findPlain(text: string, runs: readonly CharRun[]): Span[] {
     ...optionSecrets(text),
     ...commandSecrets(parts.text).map(parts.place),
     ...assignments(text),
+    ...openSecrets(text),
+    ...formSecrets(parts.text).map(parts.place),
     ...tableSecrets(text, parts),
     ...proseSecrets(parts.text).map(parts.place),
     ...encodedSecrets(text, runs, holdsSecret),
@@ -101,12 +104,12 @@ function flatten(text: string): { readonly plain: string; readonly place?: (span
   return { plain, place: ({ start, end, kind }) => ({ start: shift(start), end: shift(end - 1) + 1, kind }) };
 }
 
-const keyBoundary = /-----(BEGIN|END)[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const keyBoundary = /-----(BEGIN|END)[ A-Z0-9]{0,40}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d)-----/g;
 const maxKeyChars = 16_384;
 
 /** Private key blocks: whole, without their end, or without their beginning. */
 function privateKeys(text: string): Span[] {
-  if (!text.includes("PRIVATE KEY")) return [];
+  if (!text.includes("PRIVATE KEY") && !text.includes("Static key V")) return [];
   let done = 0;
   return [...text.matchAll(keyBoundary)].flatMap((match) => {
     if (match.index < done) return [];
@@ -123,7 +126,7 @@ function privateKeys(text: string): Span[] {
 const lineJoint = String.raw`(?:\\+[nrt]|[\s"'\x60,+>|]|\d{1,6}[→:|\t]|\\$)`;
 const keyHeader = String.raw`(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]{0,80})`;
 const keyBody = new RegExp(`^(?:${lineJoint}{1,40}${keyHeader}){0,4}(?:${lineJoint}{1,40}[\\w+/=-]{16,})*`);
-const keyEnd = /^-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+const keyEnd = /^-----END[ A-Z0-9]{0,40}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d)-----/;
 
 function keyFrom(text: string, start: number, after: number): Span | undefined {
   const rest = text.slice(after, after + maxKeyChars);
