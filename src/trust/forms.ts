@@ -16,7 +16,7 @@ type Judge = (value: string, match: RegExpExecArray) => boolean;
 type Form = readonly [kind: string, pattern: RegExp, judge: Judge];
 
 const any: Judge = () => true;
-const random: Judge = (value) => isKeyLike(value) && !isPlaceholder(value);
+const random = (value: string): boolean => isKeyLike(value) && !isPlaceholder(value);
 
 /** A key as programs make them: long hex, or letters and digits in no order. */
 export function isKeyLike(value: string): boolean {
@@ -40,6 +40,7 @@ export function looksTyped(value: string): boolean {
     /^[A-Za-z0-9]{10,}$/.test(value) &&
     /\d.*\d/.test(value) &&
     isScrambled(value, 10) &&
+    !/[a-z]{4}[A-Z][a-z]{3}/.test(value) &&
     !/\d[a-f0-9]{8}/.test(value)
   );
 }
@@ -84,19 +85,32 @@ const list: Judge = (value) => {
   return areChars || (isVaried && items.length >= 16 && items.every((item) => Number(item) < 256));
 };
 
+/** Under `key` alone, hex may be the key of a cache; beside a user or a service it is none. */
+const bareKey: Judge = (value, { input, index }) => {
+  if (!/^[0-9a-f]+$/i.test(value)) return random(value) && !/^[a-z0-9]+$/.test(value);
+  return /user(?:name)?["']?\s?[:=]|\b(?:provider|account|openai|vendor)s?\b/i.test(
+    input.slice(Math.max(0, index - 300), index),
+  );
+};
+
 const bytes: Judge = (value) => {
   const numbers = value.split(",").map(Number);
   return numbers.every((one) => one < 256) && new Set(numbers).size >= 40;
 };
 
-const codeWord = "(?:OTP|TOTP|TAN|PUK|PIN|[Oo]ne-time (?:code|password)|(?:2FA|MFA|2fa|mfa|[Vv]erification|[Ss]ecurity|SMS|[Aa]uthenticator) code|[Pp]asscode)";
+const codeWord =
+  "(?:OTP|TOTP|TAN|PUK|PIN|[Oo]ne-time (?:code|password)|(?:2FA|MFA|2fa|mfa|[Vv]erification|[Ss]ecurity|SMS|[Aa]uthenticator) code|[Pp]asscode)";
 const listItem = String.raw`(?:'[^'\n]'|0x[0-9a-fA-F]{1,2}|\d{1,3})`;
+
+const isLinkKey: Judge = (value) =>
+  /^[0-9a-f]{24,}$/.test(value) ||
+  (/[A-Za-z0-9_]{20}/.test(value) && /\d.*\d/.test(value) && isKeyLike(value));
 
 /** Forms near a telling word. */
 // biome-ignore format: a table reads better in rows
 const forms: readonly Form[] = [
   // Codes and keys that people read off a screen.
-  ["code", new RegExp(String.raw`(?<![\w-])${codeWord}\b[^\n\d$]{0,40}?(?<![\w.#:/-])(\d{4,8})\b(?![.:%/-]?\d| ?(?:digits?|char|times|sec|min|hours|days|ms|px|bytes))`, "g"), code],
+  ["code", new RegExp(String.raw`(?<![\w-])${codeWord}\b[^\n\d$|│]{0,40}?(?<![\w.#:/-])(\d{4,8})\b(?![.:%/-]?\d| ?(?:digits?|char|times|sec|min|hours|days|ms|px|bytes))`, "g"), code],
   ["code", /(?<![\w.-])(?:[A-Z]-)?(\d{4,8}) (?:is|ist|es|est|è|é) (?:your|the|my|ihr|dein|tu|su|votre|il tuo|o seu)\b[^\n]{0,40}\b(?:code|código|codice|OTP|PIN|TAN)\b/gi, code],
   ["code", /--?(?:otp|totp|pin|puk|mfa(?:-code)?|2fa(?:-code)?|token-code|one-time-password)[= ]["']?(\d{4,10})\b/gi, any],
   ["seed-phrase", /\b(?:seed|mnemonic|(?:recovery|secret|backup|wallet) phrase|wallet)\b[^\n]{0,80}?[\s:"'`]((?:[a-z]{3,8}[ \t]){11,23}[a-z]{3,8})(?![a-z])/gi, seedPhrase],
@@ -105,14 +119,14 @@ const forms: readonly Form[] = [
   ["card", /\b(?:card|visa|amex|mastercard|credit|kreditkarte|karte|tarjeta|carte|PAN)\b[^\n]{0,60}?(?<![\w.-])(\d{4}[ -]?\d{4,6}[ -]?\d{4,5}(?:[ -]?\d{1,4})?)(?![\w.-])/gi, card],
   ["card", /\b(?:cvv2?|cvc2?|cid|csc)\b(?: is|:|=)?\s?(\d{3,4})\b(?=[^\n]{0,60}$|[,;.\n ])/gim, any],
   // Files of programs.
-  ["password", /^[^\s:#]{1,80}:(?:\d{2,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:(\S{4,200})$/gm, isChosen],
+  ["password", /^[^\s:#]{1,80}:(?:\d{2,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:([^\s"\\]{4,200})$/gm, isChosen],
   ["password", /(?:^|\n)\s*masterauth\s+"?([^\s"]{4,200})/g, isGiven],
-  ["password", /\buser \S{1,40} on\b[^\n]{0,40} >(\S{6,200})/g, isGiven],
+  ["password", /\buser \S{1,40} on\b[^\n]{0,40} >([^\s"\\]{6,200})/g, isGiven],
   ["password", /\b\w*[Pp]assword:: ?([A-Za-z0-9+/]{8,}={0,2})/g, any],
   ["password", /WIFI:[^\n]{0,120}?[;:]P:((?:\\.|[^;\n\\]){4,80});/g, isGiven],
   ["password", /\b(?:snmp-server community|(?:tacacs|radius)(?:-server)?(?: host \S{1,60})? key|isakmp key|pre-shared-key(?: local| remote)?|authentication-key \d+ \w+|key-string|wpa-psk(?: ascii)?) (?:[05678] )?"?([^\s"]{4,200})/g, isChosen],
   ["password", /:\s{0,3}(?:PSK|EAP|XAUTH|NTLM|PIN)\s{1,4}"([^"\n]{4,200})"/g, isGiven],
-  ["password", /name=\\?"[^"\n]{0,30}(?:password|passwd|pwd|token|secret|pin|otp)\\?"\s{0,4}?(?:\r?\n|\\r\\n|\\n){2}(\S{4,200})/gi, isGiven],
+  ["password", /name=\\?"[^"\n]{0,30}(?:password|passwd|pwd|token|secret|pin|otp)\\?"\s{0,4}?(?:\r?\n|\\r\\n|\\n){2}([^\s"\\]{4,200})/gi, isGiven],
   ["password", /"result":\s?"((?:[^"\\\n]|\\.){8,200})"[^\n]{0,200}"(?:bcrypt_hash|special|override_special)"/g, isChosen],
   ["key", /"(?:d|p|q|dp|dq|qi|k)"\s?:\s?"([\w-]{20,1000})"(?=[^}]{0,2000}"(?:kty|crv|use|kid|alg)")/g, isMixed],
   ["key", /"kty"[^}]{0,2000}?"(?:d|k)"\s?:\s?"([\w-]{20,1000})"/g, isMixed],
@@ -120,19 +134,21 @@ const forms: readonly Form[] = [
   ["key", new RegExp(String.raw`\b\w{0,40}(?:key|secret|passw(?:or)?d|token|seed)s?(?:_?bytes)?(?:\[\d{0,4}\])?\s{0,3}(?::?=|:)\s{0,3}(?:new \w+\[\d{0,4}\]\s{0,3}|\w{1,20}\()?[{[(]\s{0,20}(${listItem}(?:\s{0,20},\s{0,20}${listItem}){7,255})`, "gi"), list],
   ["password", /<(?:\w{0,30}Password)>\s{0,40}<Value>([^<\s]{6,2000})<\/Value>/gi, isGiven],
   // What programs print and are sent.
-  ["password", /(?:password|passphrase|secret)\b[^\n]{0,80}\n(?:new |generated )?(?:value|one|password): (\S{8,200})/gi, isChosen],
+  ["password", /(?:password|passphrase|secret)\b[^\n]{0,80}\n(?:new |generated )?(?:value|one|password): ([^\s"\\]{8,200})/gi, isChosen],
   ["password", /334 UGFzc3dvcmQ6\s*(?:\n|\\n)[^A-Za-z0-9+/\n]{0,6}(?:C: ?)?([A-Za-z0-9+/]{6,}={0,2})/g, any],
   ["password", /\/dev\/tty[^\n]*\n(?:[^\n]*\n){0,3}?[^\n]*read\(\d+, "([^"\n]{4,80}?)\\n"/g, isGiven],
   ["password", /"(?:AUTH|PASS) ([^"\s]{4,80}?)\\r\\n"/g, isGiven],
-  ["password", /[$#%>] (\S{8,64})(?=\r?\n(?:-?(?:ba|z|da|k)?sh|fish): )/g, looksTyped],
+  ["password", /[$#%>] ([^\s"\\]{8,64})(?=\r?\n(?:-?(?:ba|z|da|k)?sh|fish): )/g, looksTyped],
   ["password", /(?:sh|fish): (?:line \d+: |\d+: )?([^\s:]{8,64}): (?:command )?not found/g, looksTyped],
-  ["password", /command not found: (\S{8,64})/g, looksTyped],
-  ["password", /^[0-9a-f]{32,128}:([\x21-\x39\x3b-\x7e]{6,64})$/gim, looksTyped],
-  ["password-hash", /^([0-9a-f]{32,128}):(?=\S*[A-Za-z]\S*\d|\[redacted)[^\s:]{6,64}$/gim, (_, { input }) => /hashcat|cracked|potfile|john/i.test(input)],
+  ["password", /command not found: ([^\s"\\]{8,64})/g, looksTyped],
+  ["password", /(?:^|: )[0-9a-f]{32,128}:([\x21-\x39\x3b-\x7e]{6,64})$/gim, looksTyped],
+  ["password-hash", /(?:^|: )([0-9a-f]{32,128}):(?=\S*[A-Za-z]\S*\d|\[redacted)[^\s:]{6,64}$/gim, (_, { input }) => /hashcat|cracked|potfile|john/i.test(input)],
   ["token", /--?token[ =]["']?([a-z0-9]{6}\.[a-z0-9]{16})\b/g, isMixed],
   ["password", /\b(?:user|username|login|account)[ :]{1,2}[\w.@-]{2,40}\s?[/|,:]\s?(?:p(?:ass|w)\w{0,5}[ :=]{1,2})?([\x21-\x7e]{8,64})/gi, (value) => looksTyped(value.replace(/[.,;)]+$/, ""))],
   ["password", /"value"\s?:\s?"([^"\n\\]{6,400})"\s?,\s?"(?:name|key)"\s?:\s?"[^"\n]{0,60}(?:password|passwd|secret|token|api[._-]?key)"/gi, isChosen],
   ["key", /(?:^|[\s("'*])(?:\w+['’]s|the|my|our) (?:\w{1,12} )?key ?(?:->|→|:|=|is) ?["'`*]*([\w+/=-]{20,200})/gim, random],
+  ["key", /(?:^|[\s{,])["']?key["']?\s?[:=]\s?["']?([A-Za-z0-9]{32,128})(?=["']?(?:\s|$|[,}]))/gm, bareKey],
+  ["password", /\w*(?:password|secret|token|passphrase)\w*\s?=\s?''([^'\n]{6,200})''/gi, isGiven],
   ["token", /["'`]([\w+/=-]{20,200})["'`] = \w[^\n]{0,200}\.\w*(?:secret|token|password|api_key)\b/gi, random],
   ["encoded", /(?:pass|pwd|\bpw\b|secret|token|key)[^\n]{0,60}?["'>=:]\s?((?:\\+u00[2-7][0-9a-f]|\\+x[2-7][0-9a-f]|&#x?[0-9a-f]{2,3};){6,200})/gi, any],
 ];
@@ -142,7 +158,7 @@ const forms: readonly Form[] = [
 const openForms: readonly Form[] = [
   ["key", /[?&](?:[\w-]{0,20}(?:key|token|secret|code|ticket|auth|otp)|app_?id|sid|pwd|pass(?:word)?|SAML(?:Response|Request))=([^\s&"'`<>\\)]{16,8192})/gi, random],
   ["key", /\bSAML(?:Response|Request|art)=([A-Za-z0-9+/%=_-]{40,})/g, any],
-  ["link", /\/(?:(?:password[-_]?)?reset|invite|invitation|verify|confirm|magic|activate|activation|recover|unlock|one-?time|private|secret)[\w-]{0,20}?[/=-]([\w-]{20,256})(?![\w-]*\.\w)/gi, (value) => random(value, [] as unknown as RegExpExecArray) && /\d.*\d/.test(value)],
+  ["link", /\/(?:(?:password[-_]?)?reset|invite|invitation|verify|confirm|magic|activate|activation|recover|unlock|one-?time|private|secret)[\w-]{0,20}?[/=-]([\w-]{20,256})(?![\w-]*\.\w)/gi, isLinkKey],
   ["key", /\[((?:\d{1,3},\s?){63}\d{1,3})\]/g, bytes],
 ];
 
@@ -166,7 +182,7 @@ function findForms(text: string, table: readonly Form[]): Span[] {
 }
 
 const codesHeading =
-  /(?:recovery|backup|scratch|emergency|rescue|wiederherstellungs)[ -]?codes?\b[^\n]{0,80}?(?::|\n|\))/gi;
+  /(?:recovery|backup|scratch|emergency|rescue|wiederherstellungs)[ -]?codes?\b[^\n:]{0,80}(?::[ \t]*\n?|\n)/gi;
 const codeLine =
   /^[\s>|*•]{0,8}(?:\d{1,2}[.)]\s)?((?=[a-z\d -]*\d)[a-z\d]{4,}(?:-[a-z\d]{4,}){0,5})(?:[\s,]+(?:\d{1,2}[.)]\s)?[a-z\d]{4,}(?:-[a-z\d]{4,}){0,5})*[\s,]*$/i;
 
@@ -196,7 +212,7 @@ function listedLogins(text: string): Span[] {
   return [...text.matchAll(loginsHeading)].flatMap((match) => {
     const from = match.index + match[0].length;
     const [lines = ""] = /^(?:[ \t]+(?:- )?[\w.-]+:\S+(?:\n|$))+/.exec(text.slice(from, from + 2_000)) ?? [];
-    return [...lines.matchAll(/:(\S{4,})/g)].flatMap((one) =>
+    return [...lines.matchAll(/:([^\s"\\]{4,})/g)].flatMap((one) =>
       isGiven(one[1] ?? "") ? [makeSpan(from + one.index + 1, one[1] ?? "", "password")] : [],
     );
   });

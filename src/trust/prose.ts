@@ -124,7 +124,7 @@ function isPartOfName(text: string, start: number, end: number): boolean {
 }
 
 const saidPhrase =
-  /(?:pass(?:phrase|word|wort)|kennwort|mot de passe|contraseña)\b[^\n\0:"“]{0,40}?(?:is|ist|est|es|was|:)\s{0,2}(?:["“„«]([a-z]{3,12}(?: [a-z]{3,12}){1,9})["”“»]|([a-z]{3,12}(?: [a-z]{3,12}){2,9})(?=\s*(?:\n|\0|$)))/g;
+  /(?:pass(?:phrase|word|wort)|kennwort|mot de passe|contraseña)\b[^\n\0:"“]{0,40}?(?:\b(?:is|ist|est|es|was)|:)\s{1,2}(?:["“„«]([a-z]{3,12}(?: [a-z]{3,12}){1,9})["”“»]|([a-z]{3,12}(?: [a-z]{3,12}){2,9})(?=\s*(?:\n|\0|$)))/g;
 const plainWord =
   /^(?:the|an|and|for|with|that|this|from|you|your|are|not|was|will|can|have|has|its|then|when|should|must|be|is|in|to|of|or|on|at|by|as|it|set|sent|stored|required|needed|used|correct|incorrect|wrong|invalid|missing|too|very|only|also|password|passphrase|field|please|enter|does|did|no|but|if|so|we|they|der|die|das|und|nicht)$/;
 

@@ -18,6 +18,7 @@ const pieces = [
   "2fa", "mfa ", "setup key", "set-up key", "license", "licence", "activation", "serial", "wlan", "wi-fi", "wifi", "wpa2", " card", "visa ", "amex", "kreditkarte", "cvv", "cvc", " cid ",
   "covery codes", "backup codes", "scratch codes", "gency codes", "ungscodes", ":5432:", "masterauth", " on >", "community ", "-server key", "isakmp", "shared-key", ": psk", ": eap", ": xauth",
   '"result"', '"kty"', "private-lines", " key ->", " key →", " key:", " key is", "key[", "key =", "keybytes", "dc3dvcmq6", "/dev/tty", "not found", "hashcat", "cracked", "potfile", '"auth ', '"pass ', "-token ", "user ", "user:", "username", "account",
+  "fernet(", "hmac.new(", "aesgcm(", "yspec(", "from_key(", "vatekey(", "oaccount(", "key: ", 'key":', "op read", "copy ",
   "sqlplus", "impdp", "expdp", "sqlldr", "rman ", "sqlcl", "<(echo", "samba-tool", "mkpasswd",
   "kennwort", "zugangsdaten", "contrase", "clave", "mot de passe", " mdp", "senha", "palavra-", "wachtwoord", "haslo", "hasło",
   "lösenord", "adgangskode", "salasana", "şifre", "sifre", "parola", "heslo", "jelszó", "lozinka", "mật khẩu", "kata sandi",
