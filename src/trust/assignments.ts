@@ -10,7 +10,7 @@ export function secretUnder(name: string, value: string): Span | undefined {
     : undefined;
 }
 
-const quote = String.raw`(?:\\{0,7}["'\x60]|&quot;|&#0?3[49];|%22|\\{1,3}u002[27])`;
+const quote = String.raw`(?:\\{0,7}["'\x60]|\[\[|&quot;|&#0?3[49];|%22|\\{1,3}u002[27])`;
 const blank = String.raw`(?:\s|\\{1,4}[nrt])`;
 /** Terminal colour codes, raw or escaped. */
 const color = String.raw`(?:\x1b|\\{1,3}u001b)\[[\d;]{0,12}m`;
@@ -31,17 +31,20 @@ const foreignWords = ["密码", "密碼", "パスワード", "пароль", "П
 const tellingWords = "p(?:ass|wd)|secret|token|key|auth";
 const anyTellingWord = new RegExp(tellingWords, "i");
 const named = buildNamedPattern(tellingWords);
-const rarelyNamed = buildNamedPattern(["mnemonic", "IDENTIFIED BY", ...foreignWords].join("|"));
+/** Names that are rare, also in the languages that people name their settings in. */
+const rareWords =
+  "mnemonic|IDENTIFIED BY|psk|pw|salt|[cx]srf|mot_de_passe|motdepasse|cl[eé]_\\w{1,12}|clave|chave|contrase[nñ]a|senha|kennwort|wachtwoord|has[lł]o|parola";
+const anyRareWord = new RegExp(`${rareWords}`, "i");
+const rarelyNamed = buildNamedPattern([rareWords, ...foreignWords].join("|"));
 
 function buildNamedPattern(words: string): RegExp {
-  const name = `(${words})([\\w-]{0,40})(?![\\w-])(?:${color})?(${quote}?[\\])]?)`;
+  const name = `(${words})([\\w-]{0,40})(?![\\w-])(?:${color})?(${quote}?[\\])]?)(?:[ \\t](?:\\d{1,2}|\\[[\\w*]{0,24}\\])(?=:))?`;
   return new RegExp(`${name}(${joints.join("|")})(?:${color}){0,3}(\\[?[bBrRuUN]?${quote})?`, "gi");
 }
 
 export function assignments(text: string): Span[] {
   // Searching for rare words separately is cheaper than one more alternative in the main pattern.
-  const hasRareWord =
-    foreignWords.some((word) => text.includes(word)) || /mnemonic|MNEMONIC|IDENTIFIED BY/.test(text);
+  const hasRareWord = foreignWords.some((word) => text.includes(word)) || anyRareWord.test(text);
   // The hook reads one short text: it must not compile a pattern without need.
   const patterns = [...(anyTellingWord.test(text) ? [named] : []), ...(hasRareWord ? [rarelyNamed] : [])];
   // The same few names repeat.
@@ -82,7 +85,13 @@ function assignedSecret(text: string, match: RegExpExecArray, grade: typeof grad
   const strength = /\(.*,/.test(joint) ? "password" : grade(name, word + rest);
   const nameStart = match.index - head.length;
   // In `https://x-access-token:…@host` the name is a user name, and the rest of the URL is no value.
-  if (strength === undefined || text[nameStart - 1] === "/" || isInMask(text, nameStart)) return undefined;
+  if (
+    strength === undefined ||
+    text[nameStart - 1] === "/" ||
+    isInMask(text, nameStart) ||
+    isResourceName(text, nameStart)
+  )
+    return undefined;
   const scheme = schemeLength(text, afterJoint, name);
   const valueStart = afterJoint + scheme;
   const assignment = { name, nameStart, close, joint, opening, valueStart };
@@ -91,7 +100,17 @@ function assignedSecret(text: string, match: RegExpExecArray, grade: typeof grad
   if (form === undefined || value === "") return undefined;
   const judged = value.slice(0, judgedChars);
   if (!isSecretValue(judged, name, scheme > 0 ? "secret" : strength, form)) return undefined;
-  return makeSpan(valueStart, value + readRest(value, text, valueStart), nameKind(word));
+  const long = value + readRest(value, text, valueStart);
+  return makeSpan(
+    valueStart,
+    long + readNextLines(long, joint, text, valueStart + long.length),
+    nameKind(word),
+  );
+}
+
+/** `arn:aws:secretsmanager:…:secret:name` says where a secret is kept. */
+function isResourceName(text: string, at: number): boolean {
+  return text[at - 1] === ":" && /\barn:[\w:-]{1,80}$/.test(text.slice(Math.max(0, at - 100), at));
 }
 
 function hasBlank(text: string, at: number): boolean {
@@ -103,6 +122,17 @@ function hasBlank(text: string, at: number): boolean {
 function readRest(value: string, text: string, start: number): string {
   if (value.length < maxQuoted) return "";
   return bareWord.exec(text.slice(start + maxQuoted, start + maxSecret))?.[0] ?? "";
+}
+
+const nextLiterals =
+  /^(?:["'][ \t]{0,4}(?:\+[ \t]{0,4}|(?:\+[ \t]{0,4})?\r?\n[ \t+]{0,60})["'][^"'\n]{4,256}(?=["']))+/;
+const nextFolded = /^(?:\r?\n[ \t]{2,16}[\w+/=-]{16,256}(?=\r?\n|$))+/;
+
+/** What follows a random value in further literals, joined by `+`, or in further lines of a YAML block. */
+function readNextLines(value: string, joint: string, text: string, at: number): string {
+  if (!isScrambled(value, 8)) return "";
+  const next = /[|>][-+]?[ \t]*\n/.test(joint) ? nextFolded : nextLiterals;
+  return next.exec(text.slice(at, at + maxQuoted * 8))?.[0] ?? "";
 }
 
 /** Length of the scheme in an Authorization header, which is no part of the secret. */
@@ -118,27 +148,28 @@ function nameBefore(text: string, at: number): string {
   let start = at;
   const isNameChar = (code: number) => isRunChar[code] === 1 || code === 0x2e || code === 0x24;
   while (start > 0 && at - start < 64 && isNameChar(text.charCodeAt(start - 1))) start--;
-  if (start === at) return qualifier.exec(text.slice(Math.max(0, at - 10), at))?.[0] ?? "";
+  if (start === at) return qualifier.exec(text.slice(Math.max(0, at - 12), at))?.[0] ?? "";
   // In escaped text, the letter of `\n` looks like part of the name.
   const isEscape = text[start - 1] === "\\" && /[nrt]/.test(text[start] ?? "");
   return text.slice(isEscape ? start + 1 : start, at);
 }
 
-const qualifier = /(?<!\w)(?:api|access|secret|private|client|auth|account|bot|service|personal) $/i;
+const qualifier =
+  /(?<!\w)(?:api|access|secret|private|client|auth|account|bot|service|personal|unseal|recovery|signing|encryption|decryption|master|license|licence|setup|pre-?shared) $/i;
 const passwordWord = new RegExp(
-  `(?:pass(?:w(?:or)?d|wort|phrase|code)s?|IDENTIFIED BY|requirepass|${foreignWords.join("|")})$`,
+  `(?:pass(?:w(?:or)?d|wort|phrase|code)s?|IDENTIFIED BY|requirepass|psk|mot_?de_?passe|contrase[nñ]a|senha|kennwort|wachtwoord|has[lł]o|parola|${foreignWords.join("|")})$`,
   "i",
 );
 // A short word must not end another, as in `bypass`.
 const shortPasswordWord =
   /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd|pw|PW)$|^[A-Z0-9_]*(?<!BY|COM)PASS$|[a-z](?:Pass|Pwd)$|(?:db|user|root|admin|my|pg|sql|smtp|mail|ftp|ssh|store|key|trust|PG|SQL|DB)(?:pass|pwd|PASS|PWD)$/;
 const keyQualifier =
-  "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes";
+  "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes|unseal|recovery|pre[_-]?shared|validation|decrypt(?:ion)?|certificate|storage|setup|wallet";
 const secretName = new RegExp(
-  `(?:secret|mnemonic|[a-z0-9][_-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?)s?$`,
+  `(?:secret|mnemonic|secret[_-]?id|private_key_id|cl[eé]_secr\\w+|(?:clave|chave)_(?:api|secret\\w)|[a-z0-9][_-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?)s?$`,
   "i",
 );
-const weakName = /(?:tokens?|(?:^|[^a-z])auth|authorization)$|_KEY$|^X-[\w-]*-Key$/i;
+const weakName = /(?:tokens?|(?:^|[^a-z])salt|[cx]srf|(?:^|[^a-z])auth|authorization)$|_KEY$|^X-[\w-]*-Key$/i;
 /** Words before `token`, `key` or `pass` that make the name harmless. */
 const innocentWords = wordSet(`
   next page continuation sync cursor cancel cancellation stop eos bos pad unk mask sep cls max min num per total
@@ -156,7 +187,7 @@ function isInnocent(stem: string): boolean {
 const verbName =
   /^_?(?:is|has|use|show|hide|needs?|requires?|enable|get|fetch|toggle|supports?)(?:[A-Z]|_[a-z])/;
 const nameSuffix =
-  /(?:[_-]?(?:\d{1,2}|v\d|prod(?:uction)?|staging|stage|stg|dev(?:elopment)?|test(?:ing)?|live|local|qa|value|base64|b64|plain(?:text)?|raw|str|env|old|new|prev|current|main|secondary|backup|base|confirm(?:ation)?))+$/i;
+  /(?:[_-]?(?:\d{1,2}|v\d|prod(?:uction)?|staging|stage|stg|dev(?:elopment)?|test(?:ing)?|live|local|qa|value|base64|b64|plain(?:text)?|text|raw|str|env|old|new|prev|current|main|secondary|backup|base|confirm(?:ation)?))+$/i;
 
 export function gradeName(name: string, tail: string): Strength | undefined {
   const stem = name
@@ -182,7 +213,7 @@ function classifyForm(text: string, assignment: Assignment): Form | undefined {
     // In help texts prose follows the option: `--password to be used`.
     if (isFlag) return opening === "" ? "spaced" : "flag";
     if (/^PASSWORD$|^IDENTIFIED BY$/.test(name) && opening !== "") return "quoted";
-    if (takesValue(text, nameStart, name)) return "assigned";
+    if (takesValue(text, nameStart, name)) return opening === "" ? "assigned" : "quoted";
     return /[|│]| {2}|\t/.test(joint) && isRowStart(text, nameStart) ? "row" : "apart";
   }
   if (/(?:is|was|to|ist|es|est|是)[ \t:]*$/i.test(joint)) return "prose";
@@ -207,7 +238,7 @@ function takesValue(text: string, at: number, name: string): boolean {
   if (name === "requirepass") return true;
   const before = text.slice(Math.max(0, at - 160), at);
   const announces =
-    /(?:\blogin\s+\S+\s+(?:account\s+\S+\s+)?|(?:^|[\s"'])(?:ENV|setenv|SETX|setx|set -\w*x\w*)\s+|\bconfig(?:ure)? set\s+(?:\S+[:.])?)$/;
+    /(?:\blogin\s+\S+\s+(?:account\s+\S+\s+)?|(?:^|[\s"'])(?:ENV|setenv|SETX|setx|set -\w*x\w*)\s+|#[ \t]?define\s+|\bwifi connect\s[^\n]{1,80}\s|\bconfig(?:ure)? set\s+(?:\S+[:.])?)$/;
   return announces.test(before);
 }
 
@@ -357,7 +388,8 @@ export function isTemplate(value: string): boolean {
 }
 
 const variable = /^\$(?:[A-Z_]{2,}|[A-Za-z_]\w*$|env:|\d$)|^%\w+%$|^__\w+__$|^@@?[A-Z_]+@@?$|\$\w+->/;
-const slot = /\$\{|\$\(|\{\{|<%|%\(|#\{|%[sdvq](?![0-9A-Za-z])|^<[^>]*>?$|^\{[^}]*\}?$|\[redacted/;
+const slot =
+  /\$\{|^\$\(|\$\([^)]{3}|\{\{|<%|%\(|#\{|%[sdvq](?![0-9A-Za-z])|^<[^>]*>?$|^\{[^}]*\}?$|\[redacted/;
 const expression = /\(\?[:=!<]|\[\^?\w-\w|[\])]\{\d+,\d*\}|\\[dwsb][+*{)\]]/;
 
 /** Masks such as `xxxx`, `***` or `sk-...`. */
@@ -371,12 +403,14 @@ const exampleWord =
 
 /** Examples from manuals. Long values count as real even if they contain EXAMPLE. */
 export function isExample(value: string): boolean {
-  return value.length < 32 && exampleWord.test(value);
+  return /EXAMPLE(?:KEY)?$/.test(value) || (value.length < 32 && exampleWord.test(value));
 }
 
 /** Paths and URLs: they say where a secret is, not what it is. */
 export function isLocation(value: string): boolean {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return true;
+  // An address on a chain of blocks and a publishable key are public, and encrypted values may be.
+  if (/^[a-z][a-z0-9+.-]*:\/\/|^0x[0-9a-f]{40}$|^ENC\[|^vault:v\d|^pk_(?:live|test)_/i.test(value))
+    return true;
   if (!/^(?:~|\.{0,2}|[A-Za-z]:)[\\/][\w.@ \\/-]*$/.test(value)) return false;
   return !(/^[A-Za-z0-9/+]{40}$/.test(value) && isScrambled(value.replaceAll("/", ""), 20));
 }
@@ -458,7 +492,8 @@ const sentenceWord =
 /** A passphrase, or a password with spaces, as opposed to a sentence about one. */
 function isPhrase(value: string, name: string, strength: Strength): boolean {
   const words = value.trim().split(/\s+/);
-  const areWords = words.length >= 4 && words.every((word) => /^[a-z]{3,12}$/.test(word));
+  const areWords =
+    words.length >= (/psk|phrase/i.test(name) ? 3 : 4) && words.every((word) => /^[a-z]{3,12}$/.test(word));
   if (/mnemonic|phrase|seed/i.test(name) && areWords && words.length % 3 === 0) return true;
   if (strength !== "password" || words.length > 6) return false;
   if (words.some((word) => sentenceWord.test(word.replace(/\W/g, "")))) return false;

@@ -46,7 +46,7 @@ function commandBefore(text: string, at: number): string {
 
 /** Leading words that run the program that follows them. */
 const carriers =
-  /^(?:[\s"'[{,:]|(?:sudo|doas|env|time|nohup|exec|command|xargs|then|do|if|RUN|run)\b(?:\s+-\w+(?:\s+[\w-]+)?)?|[A-Za-z_]\w*=\S*|"?(?:command|cmd|args|input)"?)*/;
+  /^(?:[\s"'[{,:]|(?:#|\/\/)\s?(?:\w{1,12}:)?|(?:sudo|doas|env|time|nohup|exec|command|xargs|then|do|if|RUN|run)\b(?:\s+-\w+(?:\s+[\w-]+)?)?|[A-Za-z_]\w*=\S*|"?(?:command|cmd|args|input)"?)*/;
 
 function programOf(command: string): string {
   const [name = ""] = /^[\w./\\:-]+/.exec(command.replace(carriers, "")) ?? [];
@@ -83,7 +83,7 @@ const otherMeaning =
   /^(?:mkdir|cp|mv|ps|kill|pkill|docker|docker-compose|podman|kubectl|ssh|scp|sftp|rsync|tar|install|lsof|nc|ncat|nmap|git|pytest|patch|read|perf|strace|gdb|top|iptables|node|npm|npx|pnpm|yarn|python\d?|pip|go|cargo|make|cmake|gcc|tmux|screen|find|grep|rg|ls|date|useradd|psql|pg_\w+|createdb|dropdb|tsc|nginx|uvicorn|gunicorn|flask|code|curl|claude|codex)$/;
 
 const option =
-  /[\s"'](-(?:[pPwWkKAaXNsUut]|pw|hp|gp|vp|pass|passwd|passin|passout|ApiKey)|\/(?:p|rp|pass|password)(?=[ :])|--(?:user|proxy-user|userpass|basic|auth|creds?|credentials?|cert|login))((?:["',= :]){0,24})(?:\\{0,7}["'](?=[^"'\s]))?((?!-)[^\s"'`\\|;<>]{2,512})/g;
+  /[\s"'](-(?:[pPwWkKAaXNsUut]|pw|hp|gp|vp|pass|passwd|passin|passout|ApiKey)|\/(?:p|rp|pass|password)(?=[ :])|--(?:user|proxy-user|userpass|basic|auth|creds?|credentials?|cert|login))((?:["',= :]){0,24})(?:\\{0,7}["'](?=[^"'\s]))?((?!-)(?:[\w.-]{1,30}\\{1,2})?[^\s"'`\\|;<>]{2,512})/g;
 
 /** `mysql -pSecret`, `curl -u user:secret`, `tool -u user -p secret`, `/p:secret` */
 export function optionSecrets(text: string): Span[] {
@@ -181,13 +181,14 @@ function placedAfter(text: string, at: number, name: string): Span[] {
   const end = text.slice(at, at + 300).search(/[\n;|&<\0`]|\\n/);
   const words = splitWords(text, at, end < 0 ? at + 300 : at + end);
   const places = words.filter(
-    ({ text: one }, i) => !/^(?:[-/]|\\\\)/.test(one) && !takesNext(words[i - 1]?.text ?? ""),
+    ({ text: one }, i) =>
+      !/^(?:[-/]|\\\\)/.test(one) && (isHexKey(one) || !takesNext(words[i - 1]?.text ?? "")),
   );
   const least = leastArguments.find(([word]) => word.test(name))?.[1] ?? 1;
   return places.flatMap(({ text: one, start }, i) => {
     const value = one.replace(/^>(?=\S)|^[\w.-]+:(?=\S{6})/, "");
-    const isLast = i === places.length - 1 && places.length >= least;
-    const isSecret = isLast ? isChosen(value) : isStrong(value);
+    const isLast = i === places.length - 1 && (places.length >= least || isHexKey(value));
+    const isSecret = isLast ? isChosen(value) || isHexKey(value) : isStrong(value);
     return isSecret ? [makeSpan(start + one.length - value.length, value, "password")] : [];
   });
 }
@@ -195,6 +196,10 @@ function placedAfter(text: string, at: number, name: string): Span[] {
 /** Whether the next word is the value of an option; options of one letter or digit often have none. */
 function takesNext(word: string): boolean {
   return /^-(?:[uUhHmfaonecCGgds]|-[a-z][\w-]*)$/.test(word);
+}
+
+function isHexKey(value: string): boolean {
+  return /^[0-9a-f]{32,128}$/.test(value);
 }
 
 function isStrong(value: string): boolean {
@@ -324,10 +329,10 @@ function protocolLogins(text: string): Span[] {
 // --- Calls ---
 
 const call =
-  /(?:[Ll]og_?[Ii]n|[Ss]ign_?[Ii]n|[Aa]uth(?:enticate)?|BasicAuth|Credentials?|[Cc]onnect(?:ion)?|PDO|[Cc]ipher(?:iv)?|jwt\.sign|jwt\.encode|[Hh]mac|setPassword|set_password|check_password|createUser\w*|create_user)\(([^()\n]{6,240})\)/g;
+  /(?:[Ll]og_?[Ii]n|[Ss]ign_?[Ii]n|[Aa]uth(?:enticate)?|BasicAuth|Credentials?|[Cc]onnect(?:ion)?|PDO|[Cc]ipher(?:iv)?|jwt\.sign|jwt\.encode|[Hh]mac(?:\.new)?|Fernet|AESGCM|SecretKeySpec|Wallet|ToAccount|from_key|fromPrivateKey|setPassword|set_password|check_password|createUser\w*|create_user)\(([^()\n]{6,240})\)/g;
 const literal = /\\{0,3}(["'])([^"'\n\\]{1,200})\\{0,3}\1/g;
 const filled =
-  /(?:password|passwd|passphrase|\bpwd|\botp)\b[\w\])="']{0,12}\\?["']?\)?[,.]\s{0,3}(?:\w{2,16}\()?\\?(["'])([^"'\n\s]{4,200}?)\\?\1/gi;
+  /(?:password|passwort|kennwort|passwd|passphrase|contraseña|\bpwd|\botp)\b[\w\])="']{0,12}\\?["']?\)?[,.]\s{0,3}(?:\w{2,16}\()?\\?(["'])([^"'\n\s]{4,200}?)\\?\1/gi;
 
 /** `smtp.login("bob", "…")`, `page.fill("#password", "…")` */
 function calledSecrets(text: string): Span[] {

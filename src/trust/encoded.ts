@@ -44,7 +44,9 @@ function decodeRun(
 
 function decodeBase64(code: string): string | undefined {
   try {
-    return atob(code.replaceAll("-", "+").replaceAll("_", "/"));
+    const decoded = atob(code.replaceAll("-", "+").replaceAll("_", "/"));
+    // Windows encodes text as two bytes a character.
+    return decoded[1] === "\0" && decoded[3] === "\0" ? decoded.replaceAll("\0", "") : decoded;
   } catch {
     return undefined;
   }

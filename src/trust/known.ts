@@ -35,8 +35,13 @@ export class SessionSecrets {
   }
 
   learn(values: readonly string[]): void {
+    this.learnShown(values.filter(isMemorable));
+  }
+
+  /** Learns what is known to be secret, however plain it looks. */
+  learnShown(values: readonly string[]): void {
     for (const value of values) {
-      if (this.found.has(value) || this.found.size >= mostKnown || !isMemorable(value)) continue;
+      if (this.found.has(value) || this.found.size >= mostKnown) continue;
       this.found.add(value);
       for (const form of [value, ...encode(value)]) this.masked.add(form);
       const mark = this.mark(value);
@@ -80,7 +85,9 @@ export class SessionSecrets {
 
 /** Whether a value is unlikely to mean something else where it stands without its name. */
 function isMemorable(value: string): boolean {
-  if (!/^[\x21-\x7e]{6,4096}$/.test(value) || value.includes(maskStart)) return false;
+  if (value.includes(maskStart)) return false;
+  if (/^[a-z]{3,12}(?: [a-z]{3,12}){2,23}$/.test(value)) return true;
+  if (!/^[\x21-\x7e]{6,4096}$/.test(value)) return false;
   if (isChosen(value) || /^[A-Za-z]{12,}$|^[a-z]{3,}(?:-[a-z]{3,}){2,}$/.test(value)) return true;
   return value.length >= 8 && isMixed(value) && /[A-Za-z]/.test(value) && /\d/.test(value);
 }
@@ -94,6 +101,12 @@ function encode(value: string): string[] {
     base64,
     Buffer.from(value).toString("hex"),
     encodeURIComponent(value),
+    encodeURIComponent(value).replace(
+      /[!'()*]/g,
+      (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+    ),
+    // Programs print long secrets in two parts.
+    ...(value.length >= 24 ? [value.slice(0, value.length >> 1), value.slice(value.length >> 1)] : []),
     JSON.stringify(value).slice(1, -1),
   ];
   return [...new Set(forms)].filter((form) => form !== value && form.length >= 10);

@@ -7,6 +7,7 @@ import {
   makeSpan,
   type Span,
 } from "./assignments.ts";
+import { looksTyped } from "./forms.ts";
 
 /** "Password" in the languages that people write to agents in; each may carry an ending. */
 const passwordWords = [
@@ -38,6 +39,7 @@ const passwordWords = [
     "비밀번호",
     "암호",
   ],
+  ...["合言葉", "passkey", "ססמה", "slaptažodis", "parole", "geslo", "пароли"],
   ...["كلمة المرور", "كلمة السر", "סיסמה", "סיסמא", "รหัสผ่าน", "पासवर्ड", "гасло", "парола"],
 ];
 /** Words for keys and tokens, whose values look random. */
@@ -87,7 +89,52 @@ const trailing = /[»"'“”‘’」』`*),;:?]+$|[.!](?=$)/;
 
 /** "The password is …", in several languages, and "user / …" after a word for credentials. */
 export function proseSecrets(text: string): Span[] {
-  return [...promptAnswers(text), ...saidSecrets(text)];
+  return [...promptAnswers(text), ...saidSecrets(text), ...typedSecrets(text), ...saidPhrases(text)];
+}
+
+const reach = { before: 30, after: 140 };
+const typedWord = /[^\s"'`«»“”„‘’「」『』，。、；：（）*,;()]{8,64}/g;
+
+/** Words that look like a password in the line of a word for one, whatever says how they belong together. */
+function typedSecrets(text: string): Span[] {
+  let done = 0;
+  return [...text.matchAll(anchor)].flatMap((match) => {
+    const at = match.index + match[0].length;
+    if (isInMask(text, match.index) || isPartOfName(text, match.index, at)) return [];
+    const before =
+      /[^\n\0]*$/.exec(text.slice(Math.max(0, match.index - reach.before), match.index))?.[0] ?? "";
+    const after = /^[^\n\0]*/.exec(text.slice(at, at + reach.after))?.[0] ?? "";
+    const from = Math.max(done, match.index - before.length);
+    done = at + after.length;
+    return [...text.slice(from, done).matchAll(typedWord)].flatMap(({ 0: word, index }) => {
+      const lead = /^(?:[\w.@-]{1,40}[:/](?!\/)|[^\x21-\x7e]+)/.exec(word)?.[0] ?? "";
+      const value = word.slice(lead.length).replace(/[.:!?]+$|[^\x21-\x7e].*$/, "");
+      // What begins before the window may be the end of a longer word.
+      const isCut = index === 0 && from > 0 && /\S/.test(text[from - 1] ?? "");
+      return !isCut && looksTyped(value) ? [makeSpan(from + index + lead.length, value, "password")] : [];
+    });
+  });
+}
+
+/** Whether a word is a piece of an identifier, a path or an option. */
+function isPartOfName(text: string, start: number, end: number): boolean {
+  return (
+    /[\w$./-]/.test(text[start - 1] ?? "") || /^(?:[A-Z_\d([.]|-\w|s?\(|\w{4})/.test(text.slice(end, end + 4))
+  );
+}
+
+const saidPhrase =
+  /(?:pass(?:phrase|word|wort)|kennwort|mot de passe|contraseña)\b[^\n\0:"“]{0,40}?(?:\b(?:is|ist|est|es|was)|:)\s{1,2}(?:["“„«]([a-z]{3,12}(?: [a-z]{3,12}){1,9})["”“»]|([a-z]{3,12}(?: [a-z]{3,12}){2,9})(?=\s*(?:\n|\0|$)))/g;
+const plainWord =
+  /^(?:the|an|and|for|with|that|this|from|you|your|are|not|was|will|can|have|has|its|then|when|should|must|be|is|in|to|of|or|on|at|by|as|it|set|sent|stored|required|needed|used|correct|incorrect|wrong|invalid|missing|too|very|only|also|password|passphrase|field|please|enter|does|did|no|but|if|so|we|they|der|die|das|und|nicht)$/;
+
+/** "The passphrase is "…"": several words, of which none belongs to a sentence. */
+function saidPhrases(text: string): Span[] {
+  return [...text.matchAll(saidPhrase)].flatMap((match) => {
+    const value = match[1] ?? match[2] ?? "";
+    const isSentence = value.split(" ").some((one) => plainWord.test(one)) || isPlaceholder(value);
+    return isSentence ? [] : [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")];
+  });
 }
 
 const prompt =
@@ -239,7 +286,7 @@ function isSetting(text: string, start: number, before: string): boolean {
 
 /** Capitals, small letters and digits that change often: no words, no hex, no ids of agents. */
 function isRandom(value: string): boolean {
-  if (/^[0-9a-f]{32}$/.test(value)) return true;
+  if (/^(?:[0-9a-f]{32}|[0-9a-f]{48}|[0-9a-f]{64})$/.test(value)) return true;
   if (!/[a-z]/.test(value) || !/[A-Z]/.test(value) || !/\d/.test(value) || /^[0-9a-fA-F-]+$/.test(value))
     return false;
   if (/^(?!tok|key|sec|sk|pat|api)[a-z]{2,12}[-_]/.test(value)) return false;

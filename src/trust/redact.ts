@@ -17,7 +17,9 @@ import {
 } from "./assignments.ts";
 import { commandSecrets, optionSecrets } from "./commands.ts";
 import { encodedSecrets } from "./encoded.ts";
+import { formSecrets, looksTyped, openSecrets } from "./forms.ts";
 import { besideSecrets, proseSecrets } from "./prose.ts";
+import { printedSecrets } from "./shown.ts";
 import { tableSecrets } from "./tables.ts";
 import { findTellingParts, searchLast } from "./telling.ts";
 import { knownTokens, passwordHashes } from "./tokens.ts";
@@ -65,6 +67,9 @@ function findPlain(text: string, runs: readonly CharRun[]): Span[] {
     ...optionSecrets(text),
     ...commandSecrets(parts.text).map(parts.place),
     ...assignments(text),
+    ...openSecrets(text),
+    ...printedSecrets(parts.text).map(parts.place),
+    ...formSecrets(parts.text).map(parts.place),
     ...tableSecrets(text, parts),
     ...proseSecrets(parts.text).map(parts.place),
     ...encodedSecrets(text, runs, holdsSecret),
@@ -76,7 +81,8 @@ function findPlain(text: string, runs: readonly CharRun[]): Span[] {
 function holdsSecret(text: string): boolean {
   return /^[\w.@-]{2,40}:[^\s:/]{6,80}$/.test(text.trim())
     ? isChosen(text.trim().replace(/^.*?:/, ""))
-    : findSecrets(text).length > 0;
+    : findSecrets(text).length > 0 ||
+        [...text.matchAll(/(["'])([^"'\n]{8,64})\1/g)].some((one) => looksTyped(one[2] ?? ""));
 }
 
 const continuation = /\\(\r?\n)/g;
@@ -101,12 +107,12 @@ function flatten(text: string): { readonly plain: string; readonly place?: (span
   return { plain, place: ({ start, end, kind }) => ({ start: shift(start), end: shift(end - 1) + 1, kind }) };
 }
 
-const keyBoundary = /-----(BEGIN|END)[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const keyBoundary = /-----(BEGIN|END)[ A-Z0-9]{0,40}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d)-----/g;
 const maxKeyChars = 16_384;
 
 /** Private key blocks: whole, without their end, or without their beginning. */
 function privateKeys(text: string): Span[] {
-  if (!text.includes("PRIVATE KEY")) return [];
+  if (!text.includes("PRIVATE KEY") && !text.includes("Static key V")) return [];
   let done = 0;
   return [...text.matchAll(keyBoundary)].flatMap((match) => {
     if (match.index < done) return [];
@@ -123,7 +129,7 @@ function privateKeys(text: string): Span[] {
 const lineJoint = String.raw`(?:\\+[nrt]|[\s"'\x60,+>|]|\d{1,6}[→:|\t]|\\$)`;
 const keyHeader = String.raw`(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]{0,80})`;
 const keyBody = new RegExp(`^(?:${lineJoint}{1,40}${keyHeader}){0,4}(?:${lineJoint}{1,40}[\\w+/=-]{16,})*`);
-const keyEnd = /^-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+const keyEnd = /^-----END[ A-Z0-9]{0,40}(?:PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d)-----/;
 
 function keyFrom(text: string, start: number, after: number): Span | undefined {
   const rest = text.slice(after, after + maxKeyChars);
@@ -272,10 +278,17 @@ function urlCredential(text: string, start: number): Span | undefined {
   const [, user = "", password = "", token = ""] = found;
   const lone = token || (notPasswords.has(password) ? user : "");
   if (lone !== "")
-    return isScrambled(lone, 16) && !isPlaceholder(lone) ? makeSpan(start, lone, "url-password") : undefined;
+    return !isPublicKey(lone, rest) && isScrambled(lone, 16) && !isPlaceholder(lone)
+      ? makeSpan(start, lone, "url-password")
+      : undefined;
   // A password equal to the user name is a default.
   const isDefault = password.length < 4 || password === user || isPlaceholder(password) || isTemplate(user);
   return isDefault ? undefined : makeSpan(start + user.length + 1, password, "url-password");
+}
+
+/** The key in the address to which a page reports its errors: everybody who loads the page has it. */
+function isPublicKey(user: string, rest: string): boolean {
+  return /^[0-9a-f]{32}$/.test(user) && /^[\w.-]*\b(?:ingest|sentry)\b/.test(rest.slice(user.length + 1));
 }
 
 /** The secret path of a webhook URL. */

@@ -12,6 +12,7 @@ import {
 import { recoverSecrets, SessionSecrets } from "./known.ts";
 import { dropPrivate } from "./private.ts";
 import { findSecrets, maxRounds, redact, redactNamed } from "./redact.ts";
+import { shownSecrets } from "./shown.ts";
 import { isSecretKey } from "./tables.ts";
 
 /** A text to redact, and the name of its field (`password`, `Authorization`), which often decides. */
@@ -254,6 +255,7 @@ export async function scrubSessions(
   const queue = createQueue();
   const later = sessions.map(({ events, secrets }) => {
     queue.begin(secrets);
+    secrets.learnShown(shownSecrets(events));
     return events.map(({ text, command, input }) => ({
       text: queue.add("", text, max),
       command: command === null ? () => null : queue.add("", command, max),

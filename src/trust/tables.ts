@@ -11,6 +11,7 @@ export function tableSecrets(text: string, parts: TellingParts): Span[] {
   return [
     ...columnSecrets(text, locate(heading)),
     ...insertedSecrets(text, locate(insert)),
+    ...copiedSecrets(text, locate(copy)),
     ...keySecrets(text, locate(objectOfSecrets)),
   ];
 }
@@ -143,6 +144,31 @@ function insertedSecrets(text: string, inserts: readonly Located[]): Span[] {
       );
       return names.flatMap((name, i) => (isTelling(name) ? judgeCell(cells[i], name) : []));
     });
+  });
+}
+
+const copy = /copy\s([^(;\n]{1,120})\(([^()]{1,1000})\)\s+from\s+stdin[^\n]{0,80}\n/gi;
+
+/** `COPY users (name, password) FROM stdin;` and the rows below it, up to `\\.` */
+function copiedSecrets(text: string, copies: readonly Located[]): Span[] {
+  return copies.flatMap(({ end: from, words }) => {
+    const isKeyTable = /keys?\b|tokens?\b|secrets?\b/i.test(words[1] ?? "");
+    const names = (words[2] ?? "").split(",").map((name) => name.replace(/[^\w]/g, ""));
+    const spans: Span[] = [];
+    let at = from;
+    for (const line of text
+      .slice(from, from + 20_000)
+      .split("\n")
+      .slice(0, maxRows)) {
+      if (line.startsWith("\\.")) break;
+      const cells = splitCells(line, at, /\t/);
+      names.forEach((name, i) => {
+        if (isTelling(name) || (isKeyTable && /^(?:key|value)$/i.test(name)))
+          spans.push(...judgeCell(cells[i], name));
+      });
+      at += line.length + 1;
+    }
+    return spans;
   });
 }
 

@@ -14,10 +14,15 @@ const pieces = [
   "authtoken", "http-basic", "user add", "user create", "setuser", "add_user", "adduser", "useradd", "create_user", "createuser",
   "net use", " auth ", "auth(", "connect(", "connection(", "pdo(", "cipher", "jwt.", "hmac(", "config gems", "wpa_",
   " user=", "sudo -", "kinit", "cryptsetup", "ssh-add", "| su ", "ftp -", "env add", "stdin", "kv put", "config:set", "securestring",
+  " otp", " totp", "puk ", " tan ", "passcode", "-otp", "fication code", "security code", "sms code", "ator code", " code.", "seed", "mnemonic", " phrase", "wallet",
+  "2fa", "mfa ", "setup key", "set-up key", "license", "licence", "activation", "serial", "wlan", "wi-fi", "wifi", "wpa2", " card", "visa ", "amex", "kreditkarte", "cvv", "cvc", " cid ",
+  "covery codes", "backup codes", "scratch codes", "gency codes", "ungscodes", ":5432:", "masterauth", " on >", "community ", "-server key", "isakmp", "shared-key", ": psk", ": eap", ": xauth",
+  '"result"', '"kty"', "private-lines", " key ->", " key →", " key:", " key is", "key[", "key =", "keybytes", "dc3dvcmq6", "/dev/tty", "not found", "hashcat", "cracked", "potfile", '"auth ', '"pass ', "-token ", "user ", "user:", "username", "account",
+  "fernet(", "hmac.new(", "aesgcm(", "yspec(", "from_key(", "vatekey(", "oaccount(", "key: ", 'key":', "op read", "copy ",
   "sqlplus", "impdp", "expdp", "sqlldr", "rman ", "sqlcl", "<(echo", "samba-tool", "mkpasswd",
   "kennwort", "zugangsdaten", "contrase", "clave", "mot de passe", " mdp", "senha", "palavra-", "wachtwoord", "haslo", "hasło",
   "lösenord", "adgangskode", "salasana", "şifre", "sifre", "parola", "heslo", "jelszó", "lozinka", "mật khẩu", "kata sandi",
-  "schlüssel", "clé ", "chave", "пароль", "пароля", "пароли", "токен", "ключ", "гасло", "парола", "κωδικός", "パスワード", "暗証番号",
+  "schlüssel", "clé ", "chave", "пароль", "пароля", "пароли", "токен", "ключ", "гасло", "парола", "κωδικός", "パスワード", "暗証番号", "合言葉: ", "合言葉：", "合言葉は", "passkey", "slaptažodis", "parole ", "geslo ",
   "トークン", "キー: ", "キー：", "キーは", "비밀번호", "كلمة", "סיסמ", "รหัสผ่าน", "पासवर्ड",
 ];
 /** Words of two signs are too short for the pass. */

@@ -72,7 +72,6 @@ const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
   ["tencent-key-id", "AKID[A-Za-z0-9]{32}(?![A-Za-z0-9])"],
   ["apify-token", "apify_(?:api|proxy|ui)_[A-Za-z0-9]{30,}"],
   ["artifactory-token", "(?:AKCp[A-Za-z0-9]{60,}|cmVmd[A-Za-z0-9]{50,})"],
-  ["asana-token", "[01]/\\d{10,}:[0-9a-f]{32}"],
   ["auth0-token", "(?:atk|rtk)_[A-Za-z0-9]{30,}"],
   ["azure-secret", "[\\w.~-]{3}[78]Q~[\\w.~-]{31,34}"],
   ["bitbucket-token", "BBDC-[A-Za-z0-9+/]{30,}"],
@@ -160,7 +159,11 @@ const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
   ["yandex-key", "(?:AQVN[\\w-]{35,38}|t1\\.[A-Z0-9a-z_-]+={0,2}\\.[\\w-]{86}={0,2}|YC[\\w-]{38})(?![\\w-])"],
   ["zapier-key", "zap_[A-Za-z0-9]{30,}"],
   ["zuplo-key", "zpka_[0-9a-f]{32}_[0-9a-f]{8}"],
-  ["other-token", "[a-z]{2,12}_(?:live|test|prod|sandbox|pat|sk|secret|api|key|token|tok|oat|at|rt)_(?=[a-z]*[A-Z\\d])[A-Za-z0-9]{20,}"],
+  ["cloudflare-tunnel", "eyJhIjoi[\\w+/=-]{60,}"],
+  ["clickup-token", "pk_\\d{6,}_[A-Z0-9]{32}(?![A-Z0-9])"],
+  ["hubspot-token", "pat-(?:na|eu|ap)\\d-[0-9a-f]{8}-[0-9a-f-]{27}"],
+  ["wallet-key", "(?:[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,}|(?:5[HJK]|[KL])[1-9A-HJ-NP-Za-km-z]{49,51}(?![\\w+/=-]))"],
+  ["other-token", "(?!pk_)[a-z]{2,12}_(?:live|test|prod|sandbox|pat|sk|secret|api|key|token|tok|oat|at|rt)_(?=[a-z]*[A-Z\\d])[A-Za-z0-9]{20,}"],
 ];
 
 const knownToken = tokenPatterns.map(([, pattern]) => `(${pattern})`).join("|");
@@ -198,8 +201,7 @@ function matchToken(text: string, start: number, pattern: RegExp): Span | undefi
   const match = pattern.exec(text);
   if (match === null || isMasked(match[0])) return undefined;
   const kind = tokenPatterns[match.findIndex((group, i) => i > 0 && group !== undefined) - 1]?.[0] ?? "token";
-  // AKIA…EXAMPLE looks like a real id, so it is masked too.
-  if (kind !== "aws-key-id" && isExample(match[0])) return undefined;
+  if (isExample(match[0])) return undefined;
   return { start, end: start + match[0].length, kind };
 }
 
@@ -208,6 +210,11 @@ function colonToken(text: string, start: number, end: number): Span | undefined 
   const length = end - start;
   if (length === 35 && /(?<!\d)\d{8,10}:$/.test(text.slice(Math.max(0, start - 12), start)))
     return { start, end, kind: "telegram-token" };
+  const asana =
+    length === 32
+      ? /(?<![\w/])\d(?:\/\d{10,}){1,2}:$/.exec(text.slice(Math.max(0, start - 48), start))
+      : null;
+  if (asana) return { start: start - asana[0].length, end, kind: "asana-token" };
   const isGoogle = length >= 40 && start >= 3 && text.startsWith("1//", start - 3);
   return isGoogle ? { start: start - 3, end, kind: "google-token" } : undefined;
 }

@@ -510,7 +510,6 @@ const talk: Planted[] = [
   plant("database-url", memorable, (s) => `jdbc:mysql://db:3306/app?user=root&password=${s}`),
   plant("database-url", memorable, (s) => `mysql+pymysql://root:${s}@db/app`),
   plant("basic-auth-url", memorable, (s) => `smtp://bob%40x.com:${s}@smtp.x.com:587`),
-  plant("sentry", hex(32), (s) => `https://${s}@o123.ingest.sentry.io/456`),
 ];
 
 const moreKeys: Planted[] = [pemBody(2), pemBody(2), pemBody(2), pemBody(2), pemBody(2)].map(
