@@ -1,6 +1,8 @@
 /** Words that turn an agent against the person it works for, told apart sentence by sentence. */
 
-import type { ConcernCode, ScanMatch } from "./concern.ts";
+import type { ScanMatch } from "./concern.ts";
+import { orders } from "./orders.ts";
+import { type SpeechRule, say } from "./speech-rule.ts";
 
 /**
  * Lists the suspicious sentences of a text without markup. `source` has the same lines with their markup, which tells
@@ -13,15 +15,31 @@ export function findSpeech(text: string, source = text, seen = new Set<string>()
     seen.add(one.text);
     // Under "Never:" a list says what not to do; what it says not to tell is hidden all the same.
     const sought = one.isAgainst ? rules.filter(({ code }) => code === "concealment") : rules;
-    const near = readBoth(one.text);
-    const wide = readBoth(joinNext(text, sentences, n));
+    const near = readLazily(() => one.text);
+    const wide = readLazily(() => joinNext(text, sentences, n));
     return sought.flatMap((rule) => (applies(rule, rule.isWide ? wide : near) ? [report(rule, one)] : []));
   });
 }
 
-/** A sentence, and what is left of it without what it says not to do. */
-function readBoth(said: string) {
-  return { said, done: said.replace(refused, " ") };
+interface Reading {
+  readonly said: string;
+  /** What is left without what it says not to do. */
+  readonly done: string;
+}
+
+/** Most sentences are decided before both readings are needed. */
+function readLazily(read: () => string): Reading {
+  let [said, done]: (string | null)[] = [null, null];
+  return {
+    get said() {
+      said ??= read();
+      return said;
+    },
+    get done() {
+      done ??= this.said.replace(refused, " ");
+      return done;
+    },
+  };
 }
 
 interface Sentence {
@@ -89,20 +107,7 @@ function joinNext(text: string, sentences: readonly Sentence[], n: number): stri
   return text.slice(first.at, last.end).replace(/\s+/g, " ");
 }
 
-interface SpeechRule {
-  readonly code: ConcernCode;
-  readonly severity: "block" | "warn";
-  readonly message: string;
-  /** All have to be in the sentence. */
-  readonly all: readonly RegExp[];
-  readonly not?: RegExp;
-  /** The words may stand in the next sentences. */
-  readonly isWide?: true;
-  /** "Never send …" is no order to send. */
-  readonly isDone?: true;
-}
-
-function applies({ all, not, isDone }: SpeechRule, sentence: ReturnType<typeof readBoth>): boolean {
+function applies({ all, not, isDone }: SpeechRule, sentence: Reading): boolean {
   const words = isDone ? sentence.done : sentence.said;
   return all.every((part) => part.test(words)) && !not?.test(words);
 }
@@ -116,7 +121,7 @@ const someone = String.raw`(?:the |an? |any |your |our )?(?:end[- ])?(?:users?|h
 const privateThings = String.raw`(?:\.ssh\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\b|\.gnupg\b|\.netrc\b|\.npmrc\b|\.kube\b|\.docker/config|(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\.git-credentials|/etc/(?:passwd|shadow)|\bprivate keys?\b|\bssh[ -]keys?\b|\benv(?:ironment)?[ -]?(?:variables?|vars?|dump|values?)\b|\bcredentials?\b|\bkeychain\b|\bwallet (?:files?|keys?|seeds?|data|backups?)\b|\bseed phrases?\b|\bmnemonics?\b|\b(?:browser|session) cookies?\b|\bcookie (?:jar|store)\b|\b(?:shell|bash|zsh|command|terminal) history\b|_history\b|\bbrowser (?:profile|history|data)\b|\bclipboard\b|\bsaved passwords?\b|\bhosts\.yml\b|\bsecrets?\.(?:ya?ml|json|toml|env)\b|\boauth_token\b|\b(?:master|deploy|signing|encryption|service account) keys?\b|\*\.pem\b|\bdot ?files\b|\btfstate\b|\bkubeconfig\b|\b(?:any|all|every|the) (?:\w+ )?(?:keys|secrets|tokens|passwords)\b|\bgh secret\b|_TOKEN\b|_SECRET\b|\bkeyring\b|\boutput of (?:\W{0,2})(?:env|printenv|set)\b)`;
 const softThings = String.raw`(?:${privateThings}|\bapi[ _-]?keys?\b|\b(?:access|auth|bearer|session|refresh|oauth|github|personal access|secret) tokens?\b|\btokens\b|\bsecrets?\b|\bpasswords?\b|\b(?:conversation|chat|session|prompt)s?(?:'s)? (?:history|log|logs|transcript|content|contents|text|context|summary)\b|\btranscripts?\b|\b(?:whole|entire|full|complete|recent) (?:conversation|chat|repo(?:sitory)?|codebase|project|diff|session|context|source)\b|\bsource (?:code|files|tree)\b|\bthe (?:conversation|codebase|user's (?:messages?|prompts?|requests?|files?|code|input|data|question|name|email))\b|\bsystem prompt\b|\bcustomer (?:data|records?|lists?|emails?)\b|\bpersonal data\b|\bPII\b|\bhost ?names?\b|\bgit (?:config|remote|diff)\b|\bproprietary\b|\bconfidential\b|\binternal (?:docs?|documents?|urls?|hosts?)\b|\bworking director(?:y|ies)\b|\bfile (?:list|listing|tree|contents?)\b|\bdatabase (?:dump|contents?|url|string)\b|\bconnection strings?\b)`;
 const sending = String.raw`\b(?:send|sends|sending|post|posts|upload|uploads|uploading|transmit|transmits|forward|forwards|submit|submits|e-?mail|emails|exfiltrate|exfiltrates|report|reports|share|sync|syncs|ship|ships|deliver|beacon|relay|dump|publish|push|pushes|mirror|back up|backup|backs up|PUT|append|attach|embed|include|pass|encode|stream|leak|copy|write|call|fetch|request|visit|ping|curl|register|hand)\b`;
-const url = String.raw`(?:https?:\/\/(?!(?:localhost|127\.|0\.0\.0\.0|\[::1\]))|\bwss?:\/\/|\bftp:\/\/|[\w.+-]{1,40}@[\w-]{1,40}\.\w{2,})`;
+const url = String.raw`(?:https?:\/\/(?!(?:localhost|127\.|0\.0\.0\.0|\[::1\]))|\b(?:wss?|s?ftp|rsync):\/\/|[\w.-]{1,40}@(?:\d{1,3}\.){3}\d{1,3}|[\w.+-]{1,40}@[\w-]{1,40}\.\w{2,})`;
 const dropPlaces = String.raw`(?:webhook\.site|requestbin|pipedream\.net|ngrok|beeceptor|hookbin|interact\.sh|oast\.\w+|burpcollaborator|canarytokens|pastebin\.com|paste\.(?:ee|rs)|hastebin|termbin|ix\.io|0x0\.st|transfer\.sh|file\.io|gofile|anonfiles|bashupload|temp\.sh|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org\/bot|t\.me\/|hooks\.slack\.com|dnslog|ceye\.io|serveo|localhost\.run|trycloudflare|workers\.dev|\.onion\b)`;
 const ownPlaces = String.raw`(?:\b(?:our|external|remote|third[- ]party|central|attacker'?s?|collection|collector|telemetry|analytics|diagnostics?|metrics|audit|compliance|logging|verification|validation|licen[cs]e|ingest|intake|monitoring|support|sync|backup|drop|update|vendor'?s?|partner'?s?|maintainer'?s?|author'?s?) (?:\w+ )?(?:servers?|endpoints?|services?|urls?|apis?|hosts?|collectors?|buckets?|webhooks?|inbox|mailbox|address|channel|portal|gateway|domain|repo(?:sitory)?|backend|team|desk|form|box|dashboard)\b|\bwebhooks?\b|\b(?:a |public |secret |private )?gists?\b|\bpaste ?(?:bin|site|service)\b|\bDNS (?:quer(?:y|ies)|lookups?|requests?|records?|TXT)\b|\bsubdomains?\b|\bquery (?:string|parameters?|params?)\b|\bimage (?:url|link|tag)\b|\btracking pixel\b)`;
 const agentFiles = String.raw`(?:\bCLAUDE(?:\.local)?\.md\b|\bAGENTS?\.md\b|\bGEMINI\.md\b|\bMEMORY\.md\b|\.cursorrules\b|\.cursor\/rules|\bcopilot-instructions\b|\.windsurfrules\b|\.claude\/(?:settings|CLAUDE|rules|commands|agents|hooks|skills)|\.codex\/|\b(?:global|agent'?s?|long-term) (?:memory|instructions?)\b|\bmemory file\b)`;
@@ -346,8 +351,8 @@ const rules: readonly SpeechRule[] = [
   ...say("exfiltration", "warn", "It asks to send private data somewhere.", {
     all: [
       /(?:送信|アップロード|転送|投稿|전송|업로드|보내|전달|отправ|загруз|перешл|передай|\b(?:send|sende|schicke?|lade\w*|[üu]bertrag|[üu]bermitt|hochlad|envoi|envoy|transmet|t[eé]l[eé]vers|env[ií]|sub[ei]|manda|invia|carica|trasmett|verstuur|upload|wy[sś]lij|prze[sś]lij|g[oö]nder|y[uü]kle)\p{L}*)/iu,
-      /(?:秘密鍵|環境変数|認証情報|トークン|パスワード|会話|비밀키|환경 ?변수|자격 ?증명|토큰|비밀번호|대화|ключ|переменн\p{L}+ (?:окружения|среды)|учётн|парол|токен|umgebungsvariablen|zugangsdaten|schl[üu]ssel|passw[oö]rter|geheimnisse|anmeldedaten|variables d'environnement|identifiants|cl[eé]s? (?:priv|ssh|api)|mots? de passe|secrets|variables de entorno|credenciales|claves?|contrase[nñ]as?|vari[aá]veis de ambiente|credenciais|chaves?|senhas?|variabili d'ambiente|credenziali|chiav[ei]|\.ssh\b|\.aws\b|(?<![\w.])\.env\b(?!\.))/iu,
-      /(?:https?:|サーバー|外部|서버|외부|сервер|внешн|server|serveur|servidor|webhook|endpoint|@[\w-]+\.\w)/iu,
+      /(?:秘密鍵|環境変数|認証情報|トークン|パスワード|会話|비밀키|환경 ?변수|자격 ?증명|토큰|비밀번호|대화|ключ|переменн\p{L}+ (?:окружения|среды)|учётн|парол|токен|umgebungsvariablen|zugangsdaten|schl[üu]ssel|passw[oö]rt(?:er)?|geheimnisse|anmeldedaten|variables d'environnement|identifiants|cl[eé]s? (?:priv|ssh|api)|mots? de passe|secrets|variables de entorno|credenciales|claves?|contrase[nñ]as?|vari[aá]veis de ambiente|credenciais|chaves?|senhas?|variabili d'ambiente|credenziali|chiav[ei]|\.ssh\b|\.aws\b|(?<![\w.])\.env\b(?!\.))/iu,
+      /(?:https?:|\bs?ftps?:|\b(?:\d{1,3}\.){3}\d{1,3}\b|サーバー|外部|서버|외부|сервер|внешн|server|serveur|servidor|webhook|endpoint|@[\w-]+\.\w)/iu,
     ],
     not: /[a-z] the |しない|禁止|하지|не отправ|\bnicht\b|\bnever\b|\bnunca\b|\bjamais\b|\bnão\b/i,
   }),
@@ -613,13 +618,5 @@ const rules: readonly SpeechRule[] = [
     ],
     not: /\b(?:detect\w*|prevent\w*|attack\w*|indicator\w*|malware|threat|blockchain|wallet integration|explain)\b/i,
   }),
+  ...orders,
 ];
-
-function say(
-  code: ConcernCode,
-  severity: "block" | "warn",
-  message: string,
-  rest: Pick<SpeechRule, "all" | "not" | "isWide" | "isDone">,
-): SpeechRule[] {
-  return [{ code, severity, message, ...rest }];
-}
