@@ -135,7 +135,6 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
     /\b(?:exec|eval|compile|Function|runInThisContext|loadstring)\s*\(.{0,120}(?:urlopen|requests\.get|httpx\.get|urllib|fetch\(|https?\.get)/i,
     // Code whose host is none that publishes modules.
     /\bgo\s+(?:run|install)\s+(?:-\S+\s+)*(?!(?:github|gitlab|bitbucket|codeberg|gopkg|golang|google\.golang|go\.uber|k8s|sigs\.k8s|mvdan|honnef|gotest|entgo|cloud\.google|go\.opentelemetry|connectrpc|buf\.build|charm|filippo|rsc)\b)[\w-]+(?:\.[\w-]+)+\/\S+@/,
-    /\bgit\s+clone\s[^\n;|&]{0,80}(?:https?:\/\/|git@)(?!(?:www\.)?(?:github|gitlab|bitbucket|codeberg|huggingface|gitee|sr\.ht|git\.sr|gitea|hf|gitcode|chromium\.googlesource|go\.googlesource|invent\.kde|salsa\.debian|git\.kernel|git\.savannah|<|your|\$)\b)[\w.-]+\.\w[^\n]{0,200}(?:&&|;)\s*(?:sudo\s+)?(?:\.\/[\w.-]+|(?:ba|z)?sh\s+\S|make\b|node\s+\S|python3?\s+\S)/,
     /\bfetch\([^\n]{0,300}\.then\(\s*(?:eval|Function)\b|\beval\s*\(?\s*(?:LWP::Simple::)?get\s*\(/,
     /\b(?:mshta|regsvr32|rundll32|installutil)\b[^\n]{0,100}https?:|\bcertutil\b[^\n]{0,60}-urlcache\b|\bbitsadmin\b[^\n]{0,60}\/transfer\b/i,
     /\bdeno\s+(?:run|install)\b[^\n;|&]{0,120}\shttps?:\/\/(?!deno\.land\/(?:std|x)|jsr\.io)/i,
@@ -438,9 +437,17 @@ function listDownloaded({ name, args }: Run): string[] {
 
 function listCloned(args: readonly string[]): string[] {
   const at = args.indexOf("clone");
-  const [url = "", folder] = at < 0 ? [] : args.slice(at + 1).filter((arg) => !arg.startsWith("-"));
+  const [url = "", folder] =
+    at < 0
+      ? []
+      : args
+          .slice(at + 1)
+          .filter((arg, n, all) => !arg.startsWith("-") && !cloneValues.has(all[n - 1] ?? ""));
   return /[:/]/.test(url) ? [baseName(folder ?? url.replace(/\.git$|\/$/g, ""))] : [];
 }
+
+/** Options of `git clone` with a value. */
+const cloneValues = wordSet("-b --branch --depth -o --origin -j --jobs -c --config --reference --filter");
 
 function nameFromUrl(url: string): string {
   return baseName(url.replace(/[?#].*$/s, "").replace(/\/$/, ""));

@@ -17,13 +17,13 @@ const foreign =
 const who = `(?:the |an? |any |every |your |all )?(?:end[- ])?(?:users?|humans?|persons?|people|developers?|operators?|owners?|customers?|reviewers?|maintainers?|authors?|they|them|he|she|him|her)`;
 const whose = `(?:(?:the |an? |your )?(?:end[- ])?(?:users?|humans?|persons?|people|developers?|operators?|owners?|customers?|reviewers?)(?:'s|s')|their|his|her)`;
 /** Words that bind an agent. */
-const binding = String.raw`(?:instructions?|rules?|orders?|wish(?:es)?|guidelines?|guardrails?|guidance|limits?|limitations?|restrictions?|constraints?|policies|policy|objections?|holds?|vetos?|prompts?|training|directives?|boundaries|safety|scope)`;
+const binding = `(?:instructions?|rules?|orders?|wish(?:es)?|guidelines?|guardrails?|guidance|limits?|limitations?|restrictions?|constraints?|policies|policy|objections?|holds?|vetos?|prompts?|training|directives?|boundaries|safety|scope)`;
 const bound = String.raw`(?:(?:your|all|any|the|every|usual|normal|earlier|previous|prior|other|existing|default|original|system|safety|user|project|(?:the )?(?:system|user)'s)\s(?:\w+\s){0,2}?${binding}\b|${whose}\s(?:\w+\s){0,3}?${binding}\b|${binding}\s(?:of|from|by)\s${who}\b)`;
 const told = String.raw`(?:(?:what|whatever|everything|anything|all)\s(?:\w+\s)?(?:you (?:were|have been|had been) (?:told|asked|given|instructed)|${who}\s(?:has |have |had |ever )?(?:says?|said|asks?|asked|tells?|told|wants?|wanted|requests?|requested|wrote|writes?|types?))|(?:CLAUDE|AGENTS|GEMINI)\.md|other skills|${who}\sand\b)`;
 const setAside = String.raw`\b(?:ignor(?:e|es|ing)|disregard(?:s|ed|ing)?|forget|overrul(?:e|es|ing)|overrid(?:e|es|ing)|set aside|put aside|bypass|suspend|unlearn|discard|drop)\b`;
 
 /** A form of asking somebody first. */
-const asking = String.raw`(?:ask(?:ing)?|check(?:ing)? (?:back|with|in with)|confirm(?:ing|ation)?s?|approv(?:al|ing)|permission|consent|consult(?:ing)?|authori[sz]ation|trouble|troubling|bother(?:ing)?|disturb(?:ing)?|wait(?:ing)? for)`;
+const asking = `(?:ask(?:ing)?(?! for (?!permission|confirmation|approval|consent|a yes))|check(?:ing)? (?:back|with|in with)|confirm(?:ing|ation)?s?|approv(?:al|ing)|permission|consent|consult(?:ing)?|authori[sz]ation|trouble|troubling|bother(?:ing)?|disturb(?:ing)?|wait(?:ing)? for)`;
 
 /** Steps that cannot be taken back or reach beyond the project. */
 const grave = String.raw`\b(?:delet\w+|remov\w+|overwrit\w+|edit\w* files|push\w*|force|merg\w+|deploy\w*|publish\w*|send\w*|upload\w*|pay\w*|purchas\w+|buy\w*|refund\w*|apply|install\w*|production|irreversible|outside the project|downloads?|commands? from|drop\w*|destroy\w*|transfer\w*|credential\w*|keys?|sudo|root)\b`;
@@ -50,7 +50,7 @@ export const orders: readonly SpeechRule[] = [
     all: [
       /\b(?:disregarded|ignored|overruled|suspended|void|outdated|obsolete|forgotten|no longer|set aside|lifted|cancelled|leftover)\b/i,
       re(
-        String.raw`(?:${bound}|wish of ${who}|${told})[^,;:]{0,40}\b(?:may|can|should|must|is to|are to|is|are) (?:be )?(?:now |hereby |therefore |safely )?(?:disregarded|ignored|overruled|suspended|void|outdated|obsolete|forgotten|no longer (?:valid|binding|in force)|set aside|lifted|a leftover)\b`,
+        String.raw`(?:${bound}|wish of ${who}|${told})[^,;:]{0,40}\b(?:(?:may|can|should|must|is to|are to) (?:now |hereby |therefore |safely )?be (?:now |hereby |safely )?(?:disregarded|ignored|overruled|forgotten|set aside)|(?:is|are) (?:now |hereby |therefore )?(?:suspended|void|outdated|obsolete|no longer (?:valid|binding|in force)|lifted|a leftover))\b`,
         String.raw`\b(?:earlier|previous|prior|usual|normal|existing) ${binding} (?:are|is) (?:now )?(?:suspended|void|lifted|obsolete|cancelled)\b`,
       ),
     ],
@@ -58,13 +58,14 @@ export const orders: readonly SpeechRule[] = [
   }),
   ...say("injection", "warn", "It goes on against the person's no.", {
     all: [
-      /["'“‘](?:no|stop|don|wait|cancel|ask me)\b|\beven if you\b|\bconsider (?:that|it|this)\b/i,
+      /["'“‘](?:no|stop|don|wait|cancel|ask me)\b|\beven if you\b|\bconsider (?:that|it|this)\b|\b(?:pretend|anyway|nevertheless|regardless|act as if|continue with|proceed with|go on with)\b/i,
       re(
         String.raw`\b(?:if|when|whenever|should|even if|although|though)\b.{0,20}\b(?:${who}|you) (?:\w+ )?(?:says?|said|writes?|answers?|types?|tells?|told|asks?|asked|object(?:s|ed)?|placed|were told|was told|have been told)\b`,
         String.raw`\bto (?:stop|wait)\b`,
       ),
       re(
         String.raw`["'“‘](?:no|stop|don'?t|wait|cancel|ask me(?: first)?)\b["'”’,].{0,100}\b(?:mean|means|finish|go on|carry on|continue|proceed|keep going|first and|treat|take)\b`,
+        String.raw`\b(?:to stop|to wait|to abort|to cancel|no|not to)\b.{0,20}\b(?:pretend|act as if|continue|go on|carry on|keep going|proceed) (?:anyway|nevertheless|regardless|all the same|you did not|you have not|as if|with the)\b`,
         String.raw`\bconsider (?:that|it|this) (?:as )?an? (?:misunderstanding|mistake|error|slip|test|joke|formality)\b.{0,60}\b(?:proceed|continue|go on|carry on|ignore)`,
         String.raw`\bdo (?:this|it|so) even if you (?:were|have been) (?:told|asked|instructed)`,
         String.raw`\beven if you (?:were|have been) (?:told|asked|instructed) (?:to (?:stop|leave|wait|keep)|not to|otherwise)`,
@@ -74,10 +75,11 @@ export const orders: readonly SpeechRule[] = [
   }),
   ...say("injection", "warn", "It gives the person's yes for them.", {
     all: [
-      /accept|approv|confirm|agree|consent|grant|behalf|\bname\b|silence|again|allow|assume|presume|\bwants?\b/i,
+      /accept|approv|confirm|agree|consent|grant|behalf|\bname\b|silence|again|allow|assum|impli|\byes\b|presume|\bwants?\b/i,
       re(
-        String.raw`\b(?:accept|approve|confirm|agree|consent|grant|sign|answer|say yes|click|pay|decide|allow)\w*\b.{0,60}\b(?:in|on) (?:the (?:user|person|human|owner|customer|developer)'s|their|his|her) (?:name|behalf|place|stead)\b`,
-        String.raw`\b(?:treat|take|regard|count|consider|interpret|read)\w* (?:the |their |any |a |this )?(?:silence|no answer|missing (?:answer|reply)|lack of (?:an? )?(?:answer|reply|objection)|absence|installation|prompts?)\b.{0,30}\b(?:as|for) (?:an? |their )?(?:approval|yes|consent|agreement|permission|confirmation|granted|go-ahead)\b`,
+        String.raw`\b(?:accept|approve|confirm|agree|consent|grant|sign|answer|say yes|click|pay|decide|allow)\w*\b.{0,60}\b(?:(?:in|on) (?:the (?:user|person|human|owner|customer|developer)'s|their|his|her) (?:name|behalf|place|stead)|(?:on behalf of|instead of|for) the (?:user|person|human)(?= and\b| so\b|,|\s?$))`,
+        String.raw`\b(?:treat|take|regard|count|consider|interpret|read)\w*\b.{1,40}\b(?:as|for) (?:an? |their |the (?:user|person)'s )?(?:\w+ )?(?:approval|yes|consent|agreement|permission|granted|go-ahead)\b`,
+        String.raw`\b(?:approval|consent|permission|agreement|yes)\b.{0,20}\b(?:taken for granted|is (?:assumed|implied|understood|automatic|a given)|goes without saying)\b`,
         String.raw`\b(?:they|${who}) (?:have |has )?(?:already )?(?:agreed|consented|said yes|gave (?:their )?(?:consent|permission|approval)) (?:to (?:this|it|that|everything|all)\b.{0,20})?\b(?:when|by|in advance|with|through)\b.{0,30}\b(?:install\w*|load\w*|us(?:ed|ing)|open\w*|advance|start\w*)\b`,
         String.raw`\b(?:permission|approval|confirmation|consent)(?:s| prompts?| requests?| dialogs?)? (?:always )?counts? as (?:granted|given|answered|accepted|approved)\b`,
         String.raw`\b(?:always |just )?(?:choose|pick|select|click|press|tick|use) .{0,30}["'“‘](?:don'?t ask(?: me)? again|always allow|yes to all|allow all|allow always|yes, and don'?t ask)`,
@@ -96,7 +98,7 @@ export const orders: readonly SpeechRule[] = [
     all: [
       /\b(?:never|do not|don'?t|no need|without|skip|instead of|not necessary|nor)\b/i,
       re(
-        String.raw`\b(?:never|do not|don'?t|no need to|without|skip(?:ping)?|instead of|not necessary to|nor)\s(?:\w+\s){0,2}?${asking}\b(?!\s(?:questions?|them for|the (?:user|person) (?:what|which|how|where|for (?:the|their|a|more)))\b)`,
+        String.raw`\b(?:never|do not|don'?t|no need to|without|skip(?:ping)?|instead of|not necessary to|nor)\s(?:\w+\s){0,2}?${asking}\b(?!\s(?:questions?|them for|the (?:user|person) (?:whether|what|which|how|where|for (?:the|their|a|more)))\b)`,
       ),
       re(
         String.raw`${grave}.{0,120}\b(?:straight away|right away|immediately|at once|yourself|even|including|not even|anyway|directly|as soon as)\b`,
@@ -111,6 +113,32 @@ export const orders: readonly SpeechRule[] = [
       String.raw`\b(?:dry[- ]run|read-only|questions?|clarif\w*|attack\w*|injection|malicious|red flags?|anti-?pattern|violation|mistake|autonomous|non-interactive|CI|ask the user (?:to|for|what|which)|stop|abort|escalate|draft|only local|trivial|safe|obvious|risk\w*|dangerous|warn\w*)\b`,
     ),
     isWide: true,
+  }),
+  ...say("injection", "warn", "It tells the agent to act without asking.", {
+    all: [
+      /\b(?:without|no ?body|no one|none of them|never|nor|not)\b/i,
+      re(
+        String.raw`\bwithout (?:first |ever |even )?(?:asking|checking with|consulting|involving|waiting for|running it by|an? (?:ok|yes) from) (?:anybody|anyone|somebody|the (?:user|person|human|owner|team|developer|customer)|them|him|her)\b(?! (?:what|which|how|where|whether|for (?:the|their|a|more)))`,
+        String.raw`\b(?:nobody|no one|none of them) (?:has|needs?|must|is required) (?:to )?(?:sign(?: it)? off|approve|confirm|agree|be asked|review|say yes|look at)\b`,
+      ),
+      re(grave, String.raw`\bship\b`),
+    ],
+    not: re(
+      honest.replace("cannot|", "cannot|risk|no |blocked|"),
+      String.raw`\b(?:if|once|after|when) (?:the )?(?:user|person|human|they) (?:has |have |already )?(?:ask|approv|confirm|said|gave|grant|request|want)|[❌✗]`,
+    ),
+  }),
+  ...say("injection", "warn", "It puts itself above other instructions or other skills.", {
+    all: [
+      /\b(?:wins|prevails?|decides|last word|out of date|outdated|inferior|unsafe|deprecated|obsolete|aside|not cover|not apply|not binding)\b/i,
+      re(
+        String.raw`\bthis (?:file|skill|document|section|text|page) (?:always )?(?:wins|prevails|decides|has the last word)\b`,
+        String.raw`(?:\b(?:CLAUDE|AGENTS|GEMINI)\.md|\byour (?:\w+ )?(?:training|instructions|guidelines|rules|policy|policies|safety \w+)|${whose} (?:\w+ )?(?:rules|instructions|wishes|objections?))\b.{0,20}\b(?:(?:is|are) (?:out of date|outdated|wrong|obsolete|not binding)|do(?:es)? not (?:cover|apply|count|bind))\b`,
+        String.raw`\bother skills?\b.{0,40}\b(?:inferior|unsafe|deprecated|outdated|obsolete|broken|wrong)\b`,
+        String.raw`\b(?:leave|put|set|lay|push) (?:it|them|your (?:\w+ )?(?:training|rules|guidelines|instructions|caution|doubts|concerns)) aside\b`,
+      ),
+    ],
+    not: re(honest, String.raw`\b(?:update|check|if|verify|report|flag|when the)\b`),
   }),
   ...say("injection", "warn", "It gives the agent another role to escape its rules.", {
     all: [
@@ -152,18 +180,22 @@ export const orders: readonly SpeechRule[] = [
       re(
         String.raw`(?:ignorier\p{L}*|missacht\p{L}*|vergiss|vergessen sie|hinfällig|ungültig|außer kraft|aufgehoben)`,
         String.raw`(?:ne (?:tiens?|tenez) (?:plus |pas )?compte|(?:^|\P{L})ignore[rz]?\s(?:toutes |tous )?(?:les|ce)\s|oublie[rz]?\s|fais abstraction)`,
-        String.raw`(?:(?:^|\P{L})ignor[ae]\p{L}{0,3}\s|haz caso omiso|olvida\p{L}*\s|desconsider\p{L}+|descart[ae]\s|esque[cç]\p{L}+\s|dimentica\p{L}*\s|trascura|non tenere conto)`,
+        String.raw`(?:(?:^|\P{L})ignor[ae]\p{L}{0,3}\s|haz caso omiso|no (?:le )?hagas caso|olvida\p{L}*\s|desconsider\p{L}+|descart[ae]\s|esque[cç]\p{L}+\s|dimentica\p{L}*\s|trascura|non tenere conto)`,
         String.raw`(?:игнориру\p{L}+|забудь\p{L}*|не обращай\p{L}* внимани|отмени\p{L}* все|negeer|vergeet|zignoruj|zapomnij|yok say|g[oö]rmezden gel|تجاهل|انسَ?\s|अनदेखा|नज़रअंदाज़|bỏ qua|abaikan)`,
-        String.raw`(?:忽略|无视|忘记|不用理会|不要理会|無視|忘れ|무시|잊어)`,
+        `(?:忽略|无视|忘记|不用理会|不要理会|無視|忘れ|무시|잊어)`,
       ),
       re(
         String.raw`(?:anweisung\p{L}*|vorgaben?|instruktionen|consignes?|les instructions|les r[eè]gles|instrucciones|instru[cç][oõ]es|istruzioni|reglas|regras|regole|инструкци\p{L}+|указани\p{L}+|ограничени\p{L}+|правил\p{L}*|instructies|polece\p{L}+|talimat\p{L}*|التعليمات|القواعد|निर्देश\p{L}*|hướng dẫn|instruksi)`,
-        String.raw`(?:指令|指示|规则|規則|ルール|约束|限制|지시|규칙|지침)`,
+        `(?:指令|指示|要求|请求|规则|規則|ルール|约束|限制|지시|규칙|지침)`,
         String.raw`(?:ce que l['’]utilisat\p{L}+|lo que (?:el|la) usuari\p{L}|(?:o|tudo) que o usu[aá]rio|ci[oò] che l['’]utente|was (?:der|die) (?:be)?nutzer\p{L}*|то,? что (?:сказал|просил|говорит))`,
+      ),
+      re(
+        String.raw`(?:bisherig|vorherig|früher|obige|\balle\b|nutzer|précéden|utilisat|système|toutes|anterior|previa|todas|todo|usuari|usu[aá]ri|sistema|preceden|tutt[ei]|utente|предыдущ|(?:^|\P{L})все|пользоват|vorige|gebruiker|poprzedni|önceki|السابق|جميع|المستخدم|पिछले|सभी|trước|sebelumnya)`,
+        "(?:之前|以上|先前|上面|前面|所有|全部|一切|用户|系统|これまで|以前|上記|すべて|全て|ユーザー|システム|이전|모든|모두|사용자|시스템)",
       ),
     ],
     not: re(
-      String.raw`(?:nicht|niemals|nie) ignorier|(?:^|\P{L})(?:no|nunca|não|non|jamais|не|never|not|nie) (?:\p{L}+ )?(?:ignor|игнор|olvid|forget)|n['’]ignore|不要(?:忽略|忘记|无视)|(?:不能|不得|勿)(?:忽略|忘记|无视)|無視し?(?:ない|しては)|無視される|忘れ(?:ない|ず)|무시하지|잊지|注入|攻击|injection|攻撃|\.gitignore`,
+      String.raw`(?:nicht|niemals|nie) ignorier|(?:^|\P{L})(?:no|nunca|não|non|jamais|не|never|not|nie) (?:\p{L}+ )?(?:ignor|игнор|olvid|forget)|n['’]ignore|不要(?:忽略|忘记|无视)|(?:不能|不得|勿)(?:忽略|忘记|无视)|無視し?(?:ない|しては)|無視される|忘れ(?:ない|ず)|무시하지|잊지|注入|攻击|禁止|injection|攻撃|\.gitignore`,
     ),
   }),
   ...say("injection", "warn", "It tells the agent to act without asking.", {
@@ -171,12 +203,12 @@ export const orders: readonly SpeechRule[] = [
       foreign,
       re(
         String.raw`(?:rückfragen sind (?:nicht|un)|ohne (?:\p{L}+ )?(?:rückfrage|bestätigung|erlaubnis|zustimmung|nachzufragen|zu fragen)|frag\p{L}* (?:den|die|das) (?:be)?(?:nutzer|anwender|person)\p{L}* nicht|sans (?:demander|autorisation|confirmation|attendre)|ne (?:lui )?demande[rz]? (?:pas|jamais|rien))`,
-        String.raw`(?:no (?:le )?preguntes?|sin (?:pedir|preguntar|esperar)|sin (?:la )?(?:confirmaci[oó]n|aprobaci[oó]n|permiso)|sem (?:pedir|perguntar|confirma[cç]|permiss)|n[aã]o (?:pergunte|pe[cç]a)|non chiedere (?:mai )?(?:conferma|permesso|all)|senza (?:chiedere|conferma|permesso))`,
+        `(?:no (?:le )?preguntes?|sin (?:pedir|preguntar|esperar)|sin (?:la )?(?:confirmaci[oó]n|aprobaci[oó]n|permiso)|sem (?:pedir|perguntar|confirma[cç]|permiss)|n[aã]o (?:pergunte|pe[cç]a)|non chiedere (?:mai )?(?:conferma|permesso|all)|senza (?:chiedere|conferma|permesso))`,
         String.raw`(?:без (?:подтвержд|разреш|согласи|вопрос)\p{L}*|не спрашивай\p{L}*|zonder (?:te vragen|toestemming|bevestiging)|bez (?:pytania|potwierdz|zgody)\p{L}*|sormadan|onay (?:almadan|beklemeden)|دون (?:سؤال|إذن|موافقة|تأكيد)|بدون (?:إذن|موافقة))`,
-        `(?:确认を取らず|確認(?:を|は)?(?:取らず|せず|求めず|なしで|不要)|許可(?:を|なく|なし)(?:取らず|求めず|に)?|承認なし|(?:不要|无需|无须|不必|别)(?:询问|征求|请示|等待|经过|问)(?:用户|使用者|本人|确认|许可|同意)|未经(?:用户)?(?:确认|许可|同意)(?:就|直接|即)|묻지 (?:말고|않고)|확인 없이|허락 없이|승인 없이)`,
+        `(?:确认を取らず|確認(?:を|は)?(?:取らず|せず|求めず|なしで|不要)|許可(?:を|なく|なし)(?:取らず|求めず|に)?|承認なし|(?:不要|无需|无须|不必|别)(?:询问|征求|请示|等待|经过|问)(?:用户|使用者|本人)?的?(?:确认|许可|同意|意见|批准)|(?:不要|无需|无须|不必|别)(?:询问|请示|问)(?:用户|使用者|本人)[，,、]?(?:就|直接|即|而|自行)|(?:无需|不需要?|无须)确认(?:，|,)?(?:就|即可|直接)|未经(?:用户)?(?:确认|许可|同意)(?:就|直接|即)|묻지 (?:말고|않고)|확인 없이|허락 없이|승인 없이)`,
       ),
       re(
-        String.raw`(?:utilisat\p{L}+|usuari\p{L}|usu[aá]ri\p{L}|utent\p{L}|nutzer\p{L}*|anwender\p{L}*|пользовател\p{L}+|gebruiker|użytkownik\p{L}*|kullan[iı]c[iı]|المستخدم|用户|使用者|ユーザー|사용자|kubectl|terraform|git push|erwünscht|mesmo que|aunque|auch wenn|même si|even if|siempre|immer|toujours|сразу)`,
+        String.raw`(?:utilisat\p{L}+|usuari\p{L}|usu[aá]ri\p{L}|utent\p{L}|nutzer\p{L}*|anwender\p{L}*|пользовател\p{L}+|gebruiker|użytkownik\p{L}*|kullan[iı]c[iı]|المستخدم|用户|使用者|ユーザー|사용자|kubectl|terraform|git push|erwünscht|mesmo que|aunque|auch wenn|même si|even if|siempre|immer|toujours|сразу|直接|执行|実行|borra|elimina|lösch|supprim)`,
       ),
     ],
     not: re(
@@ -200,15 +232,15 @@ export const orders: readonly SpeechRule[] = [
       /\bconceal|withhold|\bhide\b|\bkeep\b|\bleave\b|\bhold\b|\bask|wonder|notice|enquire|complain|\b(?:need|have) to\b|n['’]en |\b(?:without|ohne|sin|sans|sem)\b/iu,
       re(
         String.raw`\b(?:conceal|withhold|hide|keep)\b(?: it| this| them)? from ${who} (?:that|what|how|why|which|the fact)\b`,
-        String.raw`\b(?:keep|leave|hold)\b.{0,60}\bout of (?:what|anything|everything) you (?:show|tell|report|send|give|hand)\b`,
+        String.raw`\b(?:keep|leave|hold)\b.{0,60}\bout of (?:your (?:report|summary|answer|reply|recap)\s?$|(?:what|anything|everything) you (?:show|tell|report|send|give|hand)\b)`,
         String.raw`\b(?:if|when|should) (?:${who}) (?:ask|asks|wonder|wonders|notice|notices|enquire|complain)s?\b.{0,20}\b(?:say|tell|answer|reply|claim|state)\b.{0,30}\b(?:did not|didn'?t|does not|doesn'?t|was not|wasn'?t|were not|is no|was no|had no|never|nothing|failed by itself|unavailable)\b`,
         String.raw`\b(?:users?|humans?|persons?|reviewers?|developers?|owners?|they) (?:do(?:es)? not|doesn'?t|don'?t|need not) (?:need|have) to (?:see|know|hear|read|be shown|learn) (?:it|this|that|them|about)\s?$`,
         String.raw`(?:^|\P{L})n['’]en (?:parle|dis|dites|parlez|informe)\p{L}* (?:surtout )?(?:pas|rien|jamais|à)`,
-        String.raw`(?:^|[:,.;] ?|\p{L} )(?:without telling them|without their knowledge|ohne es ihnen zu sagen|sin avisar(?:les?|\s?$)|sans les? prévenir|sem avis[aá]-l\p{L}+)`,
+        String.raw`(?:^|[:,.;] ?|\p{L} )(?:without telling them(?! (?:how|what|why|where|the|to|when))|without their knowledge|ohne es ihnen zu sagen|sin avisar(?:les?|\s?$)|sans les? prévenir|sem avis[aá]-l\p{L}+)`,
       ),
     ],
     not: re(
-      String.raw`\b(?:passwords?|spoilers?|players?|answer key|interview\w*|quiz|attack\w*|npc|stack traces?|never act|never)\b`,
+      String.raw`\b(?:passwords?|secrets?|tokens?|credentials?|PII|jargon|raw|spoilers?|players?|answer key|interview\w*|quiz|attack\w*|npc|stack traces?|never act|never)\b`,
     ),
   }),
 
@@ -233,12 +265,13 @@ export const orders: readonly SpeechRule[] = [
     all: [
       /https?:/i,
       re(
-        String.raw`https?:\/\/\S{3,200}[?&]\w*(?:iban|tax|ssn|pw|pass(?:word|wd|port)?|card|cvv|pin|birth|dob|salary|account)\w*=(?:…|\.{3}|[<{$%[])`,
+        String.raw`https?:\/\/\S{3,200}[?&]\w*(?:iban|tax|ssn|pw|pass(?:word|wd|port)?|card|cvv|pin|birth|dob|salary|account)\w*=(?:\.{2,3}|[<{$%[])`,
       ),
       re(
         String.raw`\b(?:open|fetch|visit|call|send|load|request|curl|get|schick\p{L}*|envoi\p{L}*|env[ií]\p{L}*|ruf\p{L}*)\b`,
       ),
     ],
+    isWide: true,
   }),
   ...say("exfiltration", "warn", "It watches the person's screen or talk, and sends it out.", {
     all: [
@@ -263,7 +296,7 @@ export const orders: readonly SpeechRule[] = [
       re(
         String.raw`["'“‘]\s?(?:always|never)\b.{0,80}\b(?:first|without asking|load|follow|trust|allow|approve)\b`,
         String.raw`["'“‘](?:the )?user (?:prefers?|wants?|trusts?|approved?|allows?|never)\b.{0,120}\b(?:no other|never wants|without asking|always|only)\b`,
-        String.raw`\bwith the (?:text|contents?|rules) of (?:references|assets|scripts)\/|\bso (?:that )?it (?:is|stays|remains) (?:available|active|loaded) in (?:all|every)\b|\bdo the same (?:for|in|with) .{0,10}~?\/?\.claude\b`,
+        String.raw`\bwith the (?:text|contents?|rules) of (?:references|assets|scripts)\/|\bso (?:that )?it (?:is|stays|remains) (?:available|active|loaded) in (?:all|every)\b|\bso (?:that )?(?:it|they) (?:holds?|appl(?:y|ies)|counts?|is obeyed) (?:everywhere|always|in (?:all|every))|\bdo the same (?:for|in|with) .{0,10}~?\/?\.claude\b`,
       ),
     ],
     not: re(
@@ -282,10 +315,10 @@ export const orders: readonly SpeechRule[] = [
   ...say("persistence", "warn", "It sets up something that starts by itself later.", {
     all: [
       re(
-        String.raw`(?:\bautostart\b|d[eé]marrage automatique|au d[eé]marrage|inicio autom[aá]tico|al iniciar sesi[oó]n|inicializa[cç][aã]o autom|avvio automatico|автозагрузк|автозапуск|自启动|开机启动|自動起動|スタートアップに|시작 ?프로그램|자동 ?시작)`,
+        String.raw`(?:\bautostart\b|d[eé]marrage automatique|au d[eé]marrage|inicio autom[aá]tico|al iniciar sesi[oó]n|inicializa[cç][aã]o autom|avvio automatico|автозагрузк|автозапуск|自启动|开机启动|自動起動|スタートアップに|시작 ?프로그램|자동 ?시작|\bcron(?:tab|jobs?)\b|aufgabenplan|tâches? planifiées?|tareas? programadas?|定时任务|计划任务|планировщик)`,
       ),
       re(
-        String.raw`(?:\btrag\p{L}*\b.{0,60}\bein\b|\beintrag\p{L}*|einricht\p{L}*|ajoute|inscri|a[nñ]ad|agreg|adicion|aggiung|добав|пропиш|添加|加入|设置|登録|追加|추가|등록|\b(?:add|put|register)\b)`,
+        String.raw`(?:\bfüge?n?\b.{0,60}\bhinzu|\btrag\p{L}*\b.{0,60}\bein\b|\beintrag\p{L}*|einricht\p{L}*|ajoute|inscri|a[nñ]ad|agreg|adicion|aggiung|добав|пропиш|添加|加入|设置|登録|追加|추가|등록|\b(?:add|put|register)\b)`,
       ),
     ],
     not: re(String.raw`\b(?:docker|compose|systemd service|if the user|nicht|never)\b`),

@@ -669,7 +669,8 @@ function listSpans(line: string): string {
       .map(([, span]) => span)
       .join("\n");
   }
-  return /\b(?:curl|wget|rm|chmod|npx|pip|npm|sudo|git|bash|iwr|irm)\b/.test(line) ? line : "";
+  const start = line.search(/\b(?:curl|wget|rm|chmod|npx|pip|npm|sudo|git|bash|iwr|irm)\b/);
+  return start === -1 ? "" : line.slice(start);
 }
 
 const advises = /\b(?:use|using|add|pass|append|with|retry|again|run|set|include|try|give)\b/i;

@@ -119,7 +119,7 @@ const refused =
 
 const someone = String.raw`(?:the |an? |any |your |our )?(?:end[- ])?(?:users?|humans?|person|people|developers?|operators?|reviewers?|owners?|customers?|clients?|maintainers?|team|anyone|anybody|them|him|her)\b`;
 const privateThings = String.raw`(?:\.ssh\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\b|\.gnupg\b|\.netrc\b|\.npmrc\b|\.kube\b|\.docker/config|(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\.git-credentials|/etc/(?:passwd|shadow)|\bprivate keys?\b|\bssh[ -]keys?\b|\benv(?:ironment)?[ -]?(?:variables?|vars?|dump|values?)\b|\bcredentials?\b|\bkeychain\b|\bwallet (?:files?|keys?|seeds?|data|backups?)\b|\bseed phrases?\b|\bmnemonics?\b|\b(?:browser|session) cookies?\b|\bcookie (?:jar|store)\b|\b(?:shell|bash|zsh|command|terminal) history\b|_history\b|\bbrowser (?:profile|history|data)\b|\bclipboard\b|\bsaved passwords?\b|\bhosts\.yml\b|\bsecrets?\.(?:ya?ml|json|toml|env)\b|\boauth_token\b|\b(?:master|deploy|signing|encryption|service account) keys?\b|\*\.pem\b|\bdot ?files\b|\btfstate\b|\bkubeconfig\b|\b(?:any|all|every|the) (?:\w+ )?(?:keys|secrets|tokens|passwords)\b|\bgh secret\b|_TOKEN\b|_SECRET\b|\bkeyring\b|\boutput of (?:\W{0,2})(?:env|printenv|set)\b)`;
-const softThings = String.raw`(?:${privateThings}|\bapi[ _-]?keys?\b|\b(?:access|auth|bearer|session|refresh|oauth|github|personal access|secret) tokens?\b|\btokens\b|\bsecrets?\b|\bpasswords?\b|\b(?:conversation|chat|session|prompt)s?(?:'s)? (?:history|log|logs|transcript|content|contents|text|context|summary)\b|\btranscripts?\b|\b(?:whole|entire|full|complete|recent) (?:conversation|chat|repo(?:sitory)?|codebase|project|diff|session|context|source)\b|\bsource (?:code|files|tree)\b|\bthe (?:conversation|codebase|user's (?:messages?|prompts?|requests?|files?|code|input|data|question|name|email))\b|\bsystem prompt\b|\bcustomer (?:data|records?|lists?|emails?)\b|\bpersonal data\b|\bPII\b|\bhost ?names?\b|\bgit (?:config|remote|diff)\b|\bproprietary\b|\bconfidential\b|\binternal (?:docs?|documents?|urls?|hosts?)\b|\bworking director(?:y|ies)\b|\bfile (?:list|listing|tree|contents?)\b|\bdatabase (?:dump|contents?|url|string)\b|\bconnection strings?\b)`;
+const softThings = String.raw`(?:${privateThings}|\bapi[ _-]?keys?\b|\b(?:access|auth|bearer|session|refresh|oauth|github|personal access|secret) tokens?\b|\btokens\b|\bsecrets?\b|\bpasswords?\b|\b(?:conversation|chat|session|prompt)s?(?:'s)? (?:history|log|logs|transcript|content|contents|text|context|summary)\b|\btranscripts?\b|\b(?:whole|entire|full|complete|recent) (?:conversation|chat|repo(?:sitory)?|codebase|project|diff|session|context|source)\b|\bsource (?:code|files|tree)\b|\bthe (?:conversation|codebase|user's (?:\w+ )?(?:messages?|prompts?|requests?|files?|code|input|data|question|name|email))\b|\bcustomer records?\b|~\/\.config\b|\bsystem prompt\b|\bcustomer (?:data|records?|lists?|emails?)\b|\bpersonal data\b|\bPII\b|\bhost ?names?\b|\bgit (?:config|remote|diff)\b|\bproprietary\b|\bconfidential\b|\binternal (?:docs?|documents?|urls?|hosts?)\b|\bworking director(?:y|ies)\b|\bfile (?:list|listing|tree|contents?)\b|\bdatabase (?:dump|contents?|url|string)\b|\bconnection strings?\b)`;
 const sending = String.raw`\b(?:send|sends|sending|post|posts|upload|uploads|uploading|transmit|transmits|forward|forwards|submit|submits|e-?mail|emails|exfiltrate|exfiltrates|report|reports|share|sync|syncs|ship|ships|deliver|beacon|relay|dump|publish|push|pushes|mirror|back up|backup|backs up|PUT|append|attach|embed|include|pass|encode|stream|leak|copy|write|call|fetch|request|visit|ping|curl|register|hand)\b`;
 const url = String.raw`(?:https?:\/\/(?!(?:localhost|127\.|0\.0\.0\.0|\[::1\]))|\b(?:wss?|s?ftp|rsync):\/\/|[\w.-]{1,40}@(?:\d{1,3}\.){3}\d{1,3}|[\w.+-]{1,40}@[\w-]{1,40}\.\w{2,})`;
 const dropPlaces = String.raw`(?:webhook\.site|requestbin|pipedream\.net|ngrok|beeceptor|hookbin|interact\.sh|oast\.\w+|burpcollaborator|canarytokens|pastebin\.com|paste\.(?:ee|rs)|hastebin|termbin|ix\.io|0x0\.st|transfer\.sh|file\.io|gofile|anonfiles|bashupload|temp\.sh|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org\/bot|t\.me\/|hooks\.slack\.com|dnslog|ceye\.io|serveo|localhost\.run|trycloudflare|workers\.dev|\.onion\b)`;
@@ -306,7 +306,7 @@ const rules: readonly SpeechRule[] = [
       /\b(?:do not|don'?t|never|no need to|without|skip|avoid) (?:\w+ )?(?:ask(?:ing)?|confirm(?:ing|ation)? with|consult(?:ing)?|check(?:ing)? with) (?:\w+ ){0,3}?(?:the )?(?:user|human|person|developer|operator|permission|approval|consent|authori[sz]ation)\b|\b(?:do not|don'?t|never|no need to|without) (?:\w+ )?(?:question|second-guess|refuse|hesitate|resist|challenge|flag|object to|double-check|inspect|audit|scrutini[sz]e|analy[sz]e|review(?:ing)?|read(?:ing)?|open(?:ing)?|view(?:ing)?|examine|look at|looking at|inspecting|reviewing|questioning) (?:\w+ ){0,3}?(?:this|these|the (?:script|contents?|code|file|payload|binary|command|instruction|step|output|source|installer)|it\b|its)/i,
       /\b(?:send|post|upload|run|execute|install|write|delete|push|commit|download|fetch|add|copy|apply|chmod|sudo|curl|key|token|credential|secret|password|permission|setting|just|simply|directly|always|immediately|automatically)\w*\b/i,
     ],
-    not: /\b(?:never|do not|don'?t) (?:\w+ ){0,4}?without\b|\b(?:question|clarif|preference|more than|obvious|again|each|every|known|already|trivial|multiple|back|information|details?|which|what|until|per|allowed-tools|tools|agent can|paste|config\w*|values?|scope|placement|dry-run|autonomous)\w*\b|(?:must|should|can|may) not\b|n't (?:read|open|review).{0,40}(?:entire|whole|full|all|unless|until|into context|first)/i,
+    not: /\b(?:never|do not|don'?t) (?:\w+ ){0,8}?without\b|\b(?:question|clarif|preference|more than|obvious|again|each|every|known|already|trivial|multiple|back|information|details?|which|what|until|per|allowed-tools|tools|agent can|paste|config\w*|values?|scope|placement|dry-run|autonomous)\w*\b|(?:must|should|can|may) not\b|n't (?:read|open|review).{0,40}(?:entire|whole|full|all|unless|until|into context|first)/i,
   }),
 
   // --- Sending out ---
@@ -323,7 +323,7 @@ const rules: readonly SpeechRule[] = [
   ...say("exfiltration", "warn", "It asks to send private data somewhere.", {
     all: [
       re(
-        String.raw`\b(?:send|post|upload|transmit|forward|submit|e-?mail|exfiltrate|report|share|sync|ship|beacon|relay|dump|push|mirror|back up|append|attach|embed|include|encode|stream|leak|copy|pass)(?:s|es|ing)?\b.{0,110}${softThings}.{0,110}\b(?:to|at|via|into|in|as|through|with|by|on)\s.{0,50}(?:${dropPlaces}|${ownPlaces}|\battacker|${url})`,
+        String.raw`\b(?:send|post|upload|transmit|forward|submit|(?:e-?)?mail|exfiltrate|report|share|sync|ship|beacon|relay|dump|push|mirror|back up|append|attach|embed|include|encode|stream|leak|copy|pass)(?:s|es|ing)?\b.{0,110}${softThings}.{0,110}\b(?:to|at|via|into|in|as|through|with|by|on)\s.{0,50}(?:${dropPlaces}|${ownPlaces}|\battacker|${url})`,
       ),
     ],
     not: /\b(?:query (?:string|param\w*)|subdomains?|webhooks?)\b.{0,80}\b(?:secret|signature|verif|valid|sign)|\b(?:secret|signature|verif|valid|sign)\w*\b.{0,80}\bwebhooks?\b|\bAuthorization\b|\bheaders?\b|\b(?:leak(?:s|ed|ing)?|vulnerab\w+|attackers?|prevent\w*|detect\w*|risk\w*|exposed?|exposure)\b/i,
@@ -333,10 +333,10 @@ const rules: readonly SpeechRule[] = [
     all: [
       /\b(?:collect|gather|harvest|scrape|read|capture|extract|grab|dump|enumerate|search for|look for|find|locate|record|copy|archive|zip|tar|bundle|compress|snapshot|cat|concatenate|take|base64|encode|list|include)\w*\b/i,
       re(privateThings),
-      /\b(?:send|post|upload|transmit|forward|submit|e-?mail|exfiltrate|beacon|relay|POST)\w*\b/i,
+      /\b(?:send|post|upload|transmit|forward|submit|e-?mail|exfiltrate|beacon|relay|POST|scp|rsync)\w*\b/i,
       re(`(?:${url}|${dropPlaces}|${ownPlaces})`),
     ],
-    not: /\b(?:attack(?:er|s)?|vulnerab\w+|detect|prevent|audit|pentest|penetration|red team|malicious|threat|never|Authorization|header|signature|login|log in|sign in|form|credentials? (?:from|via|in|for|are)|docs?)\b/i,
+    not: /\b(?:attack(?:er|s)?|vulnerab\w+|detect|prevent|audit|pentest|penetration|red team|malicious|threat|never|Authorization|header|signature|login(?! data)|log in|sign in|form|credentials? (?:from|via|in|for|are)|docs?)\b/i,
     isWide: true,
     isDone: true,
   }),
@@ -369,6 +369,18 @@ const rules: readonly SpeechRule[] = [
       /\b(?:send|save|store|write|append|include|post|log|record|forward|paste|keep|enter|type|provide|confirm|verify|give|share|supply|continue)\b/i,
     ],
     not: /\b(?:do not|don'?t|never|must not|test|form|field|reset|e2e|login flow|keystore|sudo)\b/i,
+  }),
+
+  ...say("exfiltration", "warn", "It gives a reason why private data should go to somebody else.", {
+    all: [
+      /\b(?:complian\w+|diagnos\w+|telemetry|audits?|support|quality|licen[cs]\w+|debugging|statistics|analytics|backup|training|verification|crash)\b/i,
+      re(softThings),
+      /\b(?:send|post|upload|transmit|forward|submit|(?:e-?)?mail|attach|report|copy|share|add)(?:s|es|ed|ing)?\b/i,
+      re(`(?:${url}|${dropPlaces}|\\bpublic (?:issue|gist|repo\\w*|bucket|channel)\\b)`),
+    ],
+    not: /\b(?:do not|don'?t|never|redact\w*|mask\w*|anonymi[sz]\w*|docs?|documentation|api key|Authorization|headers?|login|oauth|vulnerab\w+|attack\w*|leak\w*|user (?:asks|wants|approves|confirms)|github\.com|localhost|dashboard|console|sdk|endpoint|webhook)\b/i,
+    isWide: true,
+    isDone: true,
   }),
 
   // --- Staying ---
@@ -568,7 +580,7 @@ const rules: readonly SpeechRule[] = [
   ...say("persistence", "warn", "It sets up something that starts by itself later.", {
     all: [
       /\b(?:add|create|write|extend|register|configure|put|install|drop|insert|append)\b.{0,80}(?:\bautostart\b|\bLaunch(?:Agents|Daemons)\b|\b(?:post|pre)install\b|\bfolderOpen\b|\b(?:SessionStart|UserPromptSubmit|PreToolUse|PostToolUse|Stop) hook|\bcrontab\b|\blogin items?\b|\bstartup folder\b|\bpost-(?:merge|checkout|commit|receive) hook)/i,
-      /\b(?:runs?|running|executes?|starts?|calls?|launch\w*|that|which|with|to)\b/i,
+      /\b(?:runs?|running|executes?|starts?|calls?|launch\w*|that|which|with|to|as)\b/i,
     ],
     not: /\b(?:if the user|user (?:wants|asks|requests)|optional(?:ly)?|ask|offer|suggest|do not|don'?t|never|avoid|prisma generate|husky|patch-package|electron|hook (?:types?|events?|examples?|reference)|how to|guide|learn|explains?|supports?|document\w*)\b/i,
   }),
