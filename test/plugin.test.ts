@@ -7,7 +7,7 @@ import { findSkillProblems, parseSkill } from "../src/library/skill.ts";
 import { tools } from "../src/mcp/tools.ts";
 import type { Skill } from "../src/records/change.ts";
 import { deferReasons, issues, triggers } from "../src/records/writing.ts";
-import { scan } from "../src/trust/scan.ts";
+import { scan } from "../src/trust/index.ts";
 import { root } from "./helpers/knack.ts";
 import { tempFolder } from "./helpers/temp.ts";
 

@@ -66,11 +66,17 @@ const longestCommand = 20_000;
 
 /** Writes a command as a shell sees it: lines joined, variables filled in, quotes gone, without what it only says. */
 function canonicalize(command: string, values: Map<string, string>): string {
-  const joined = command.replace(/\\\r?\n[ \t]{0,80}/g, " ").replace(/\$\{?IFS\}?(?:\$\d)?/g, " ");
+  const joined = command
+    .replace(/\\\r?\n[ \t]{0,80}/g, " ")
+    .replace(/\$\{?IFS\}?(?:\$\d)?/g, " ")
+    .replace(/\$\(shell\s/g, "$(");
   const silent = joined.replace(sayings, "$1 ").replace(searches, "$1 ");
   const filled = fillIn(silent, values);
   for (const [, name = "", value = ""] of silent.matchAll(assignments))
     values.set(name, fillIn(value.replace(/^["']|["']$/g, ""), values).slice(0, 500));
+  // A loop's variable is each of its words; for what is looked for, all of them do.
+  for (const [, name = "", list = ""] of silent.matchAll(/\bfor\s+(\w{1,40})\s+in\s+([^;\n]{1,500})/g))
+    values.set(name, fillIn(list, values).slice(0, 500));
   return fillIn(filled, values).replace(/\\(?=[A-Za-z-])|["']/g, "");
 }
 
@@ -124,9 +130,12 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
     /\b(?:curl|wget)\s[^\n]{0,400}\|[^\n]{0,80}\b(?:exec|eval|Function)\s*\(\s*(?:sys\.stdin|require|process\.stdin|STDIN|open\(0)/,
     // Lists of dependencies.
     /^\s*(?:-e\s+)?(?:[\w.-]+\s*@\s*)?git\+(?:https?|ssh):|^\s*"[@\w./-]+"\s*:\s*"(?:git\+|git:|github:|https?:\/\/)\S+"/m,
-    /\b(?:loads?|load_module|exec_module)\s*\([^\n]{0,80}(?:urlopen|requests\.get|fetch\()/,
+    /\b(?<!json\.)(?:loads?|load_module|exec_module)\s*\([^\n]{0,80}(?:urlopen|requests\.get|fetch\()/,
     /\b(?:iex|Invoke-Expression)\b[^\n]{0,200}\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString|WebClient)\b|\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString|DownloadFile)\b[^\n]{0,400}\b(?:iex|Invoke-Expression|Start-Process)\b/i,
     /\b(?:exec|eval|compile|Function|runInThisContext|loadstring)\s*\(.{0,120}(?:urlopen|requests\.get|httpx\.get|urllib|fetch\(|https?\.get)/i,
+    // Code whose host is none that publishes modules.
+    /\bgo\s+(?:run|install)\s+(?:-\S+\s+)*(?!(?:github|gitlab|bitbucket|codeberg|gopkg|golang|google\.golang|go\.uber|k8s|sigs\.k8s|mvdan|honnef|gotest|entgo|cloud\.google|go\.opentelemetry|connectrpc|buf\.build|charm|filippo|rsc)\b)[\w-]+(?:\.[\w-]+)+\/\S+@/,
+    /\bfetch\([^\n]{0,300}\.then\(\s*(?:eval|Function)\b|\beval\s*\(?\s*(?:LWP::Simple::)?get\s*\(/,
     /\b(?:mshta|regsvr32|rundll32|installutil)\b[^\n]{0,100}https?:|\bcertutil\b[^\n]{0,60}-urlcache\b|\bbitsadmin\b[^\n]{0,60}\/transfer\b/i,
     /\bdeno\s+(?:run|install)\b[^\n;|&]{0,120}\shttps?:\/\/(?!deno\.land\/(?:std|x)|jsr\.io)/i,
     /\b(?:docker|kubectl|helm|ansible-pull|terraform)\s[^\n;|&]{0,100}(?:apply|create|install|-U)\s[^\n;|&]{0,60}https?:\/\/(?!github\.com\/[\w-]+\/[\w.-]+\/releases|raw\.githubusercontent\.com)/i,
@@ -156,7 +165,7 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
     /\/etc\/sudoers|\bNOPASSWD\b|\bvisudo\b|\busermod\s[^\n;|&]{0,40}-\w*G\S*\s+\S*(?:sudo|wheel|docker|root|admin|adm|libvirt|lxd)\b|\badduser\s+\S+\s+(?:sudo|wheel|docker|root|admin)\b|\bgpasswd\s+-a\s+\S+\s+(?:sudo|wheel|docker)|\buseradd\s[^\n;]{0,60}-u\s*0\b|\bdseditgroup\b|\bnet\s+localgroup\s+administrators\b/i,
     /\bsetcap\s|\bsetfacl\s[^\n;|&]{0,60}(?:o|other|u:\w+):\S*w|\bsetenforce\s+0|\bcsrutil\s+(?:disable|authenticated-root)|\bspctl\s+--(?:master|global)-disable|\bufw\s+disable|\biptables\s+-F\b|\bnetsh\s+advfirewall\s+set\s+\w+\s+state\s+off|\bSet-MpPreference\b|\baa-(?:disable|teardown)\b|\bnvram\s+boot-args/i,
     /\bSet-ExecutionPolicy\s[^\n;|]{0,30}(?:Bypass|Unrestricted)|\bicacls\b[^\n;|]{0,120}(?:Everyone|Users|S-1-1-0)\S*:\S*[FM]/i,
-    /\baws\s+(?:iam\s+(?:attach|put)-\w+-policy|iam\s+(?:create-access-key|add-user-to-group|update-assume-role-policy|create-policy-version)|s3api\s+put-(?:bucket-(?:policy|acl)|public-access-block)|lambda\s+add-permission|organizations)\b|\bgcloud\b[^\n;|&]{0,120}add-iam-policy-binding|\bgsutil\s+iam\s+ch\s+allUsers|\baz\s+role\s+assignment\s+create|\bkubectl\s+create\s+(?:cluster)?rolebinding|\bgh\s+api\b[^\n;|&]{0,120}(?:collaborators|\/hooks\b|\/keys\b)|\bGRANT\s+(?:ALL|SUPER|DBA)\b|\bALTER\s+(?:USER|ROLE)\s+\S+\s+(?:WITH\s+)?SUPERUSER/i,
+    /\baws\s+(?:iam\s+(?:attach|put)-\w+-policy|iam\s+(?:create-access-key|add-user-to-group|update-assume-role-policy|create-policy-version)|s3api\s+put-(?:bucket-(?:policy|acl)|public-access-block)|lambda\s+add-permission|organizations)\b|\bgcloud\b[^\n;|&]{0,120}add-iam-policy-binding|\bgsutil\s+iam\s+ch\s+allUsers|\baz\s+role\s+assignment\s+create|\bkubectl\s+create\s+(?:cluster)?rolebinding|\bgh\s+api\b[^\n;|&]{0,120}(?:collaborators|\/hooks\b|\/keys\b)|\bgh\s+api\b[^\n;|&]{0,60}DELETE[^\n;|&]{0,120}\/protection\b|\bgh\s+pr\s+merge\b[^\n;|&]{0,80}--admin\b|\bGRANT\s+(?:ALL|SUPER|DBA)\b|\bALTER\s+(?:USER|ROLE)\s+\S+\s+(?:WITH\s+)?SUPERUSER/i,
     /\bsafe\.directory\s+\*|\bgh\s+repo\s+edit\b[^\n;|&]{0,80}--visibility[ =]public/,
   ]),
   ...each("verification", [
@@ -194,10 +203,14 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
   ]),
   ...each("persistence", [
     /\bcrontab\s+(?!-l\b(?!\s*[;)]?[^\n]{0,200}\|\s*crontab))\S|\|\s*crontab\b|\/etc\/cron[\w.]*|\/var\/spool\/cron|@reboot\b|(?:^|[;&|]\s*)at\s+(?:now|midnight|noon|teatime|\d{1,2}:\d\d)\b/i,
-    /\bsystemctl\s[^\n;|&]{0,60}\b(?:enable|link|preset)\b|\/(?:etc|lib|usr\/lib)\/systemd\/(?:system|user)\/|systemd\/user\/|\bloginctl\s+enable-linger|\bsystemd-run\b[^\n]{0,60}--on-|\bupdate-rc\.d\b|\/etc\/(?:rc\.local|init\.d)|\bchkconfig\s+\S+\s+on\b|\brc-update\s+add\b/i,
+    /\bsystemctl\s[^\n;|&]{0,60}\b(?:enable|link|preset)\b|\/(?:etc|lib|usr\/lib)\/systemd\/(?:system|user)\/|systemd\/user\/|\bloginctl\s+enable-linger|\bsystemd-run\b[^\n]{0,60}--on-|\bupdate-rc\.d\b|\/etc\/(?:rc\.local|init\.d|update-motd\.d|udev\/rules\.d|xdg\/autostart|NetworkManager\/dispatcher\.d|pam\.d)\b|\bchkconfig\s+\S+\s+on\b|\brc-update\s+add\b/i,
     /\blaunchctl\s+(?:load|bootstrap|submit|enable|start)\b|\bosascript\b[^\n]{0,120}login item|\.config\/autostart\b|\bpm2\s+startup\b/i,
-    /\bschtasks\b[^\n]{0,60}\/create|\b(?:New|Register)-ScheduledTask\b|CurrentVersion\\+Run(?:Once)?\b|\\Startup\\|\bsc(?:\.exe)?\s+create\b|\bNew-Service\b|\bwmic\b[^\n]{0,60}startup/i,
+    /\bschtasks\b[^\n]{0,60}\/create|\b(?:New|Register)-ScheduledTask\b|CurrentVersion\\{0,4}Run(?:Once)?\b|\\Startup\\|\bsc(?:\.exe)?\s+create\b|\bNew-Service\b|\bwmic\b[^\n]{0,60}startup/i,
     into(String.raw`Launch(?:Agents|Daemons)\/`),
+    // A program of a well-known name that stands before the real one.
+    into(
+      String.raw`(?:\/\.local\/bin|\/usr\/local\/bin|\/\.bin|~\/bin|HOME\}?\/bin)\/(?:npm|npx|node|git|ssh|sudo|python3?|pip3?|ls|cat|curl|docker|kubectl|aws|gh|brew|make|cargo|go|bash|zsh|sh|claude|codex)(?=[\s;|&]|$)`,
+    ),
     into(
       String.raw`\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/(?:settings|hooks|config|mcp|commands|agents|rules|plugins|CLAUDE|AGENTS|GEMINI)\S*|(?:~|HOME\}?|\/home\/\w+|\/Users\/\w+|\/root)\/\.(?:claude|codex|cursor|gemini|copilot|windsurf)\/skills\S*`,
     ),
@@ -424,9 +437,17 @@ function listDownloaded({ name, args }: Run): string[] {
 
 function listCloned(args: readonly string[]): string[] {
   const at = args.indexOf("clone");
-  const [url = "", folder] = at < 0 ? [] : args.slice(at + 1).filter((arg) => !arg.startsWith("-"));
+  const [url = "", folder] =
+    at < 0
+      ? []
+      : args
+          .slice(at + 1)
+          .filter((arg, n, all) => !arg.startsWith("-") && !cloneValues.has(all[n - 1] ?? ""));
   return /[:/]/.test(url) ? [baseName(folder ?? url.replace(/\.git$|\/$/g, ""))] : [];
 }
+
+/** Options of `git clone` with a value. */
+const cloneValues = wordSet("-b --branch --depth -o --origin -j --jobs -c --config --reference --filter");
 
 function nameFromUrl(url: string): string {
   return baseName(url.replace(/[?#].*$/s, "").replace(/\/$/, ""));

@@ -1,6 +1,5 @@
 export { maskStart } from "./assignments.ts";
 export { findForeignBranches } from "./branch.ts";
-export type { Concern, ConcernCode } from "./concern.ts";
 export { type Danger, type DangerKind, findDanger } from "./danger.ts";
 export {
   cutToFit,
@@ -29,6 +28,7 @@ export {
   scrubSessions,
   shortScrubber,
 } from "./redactor.ts";
+export type { Concern, ConcernCode } from "./scan/concern.ts";
 export {
   isSafePath,
   maxBodyChars,
@@ -38,7 +38,7 @@ export {
   scan,
   scanFiles,
   scanSince,
-} from "./scan.ts";
+} from "./scan/scan.ts";
 export { findDoubt, listTracedWords } from "./taint.ts";
 export { createThreadRedactor } from "./thread.ts";
 export {

@@ -4,7 +4,7 @@ import { renderLessonSkill, writeForProject } from "../../src/library/publish/re
 import { parseSkill, renderSkill, validateSkill } from "../../src/library/skill.ts";
 import type { Skill } from "../../src/records/change.ts";
 import { noExcerpt } from "../../src/records/lesson.ts";
-import { mayBeWritten, scan } from "../../src/trust/scan.ts";
+import { mayBeWritten, scan } from "../../src/trust/index.ts";
 import { runs } from "../helpers/runs.ts";
 
 type LessonSource = Parameters<typeof renderLessonSkill>[0];

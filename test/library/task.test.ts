@@ -5,7 +5,7 @@ import { findSkillProblems, parseSkill, scanSkill } from "../../src/library/skil
 import type { Skill } from "../../src/records/change.ts";
 import type { Event } from "../../src/records/session.ts";
 import { parseAsk } from "../../src/search/ask.ts";
-import { mayBeWritten } from "../../src/trust/scan.ts";
+import { mayBeWritten } from "../../src/trust/index.ts";
 import { edited, ran, said, session } from "../helpers/events.ts";
 
 type TaskRun = NonNullable<ReturnType<typeof cutTaskRun>>;

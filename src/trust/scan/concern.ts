@@ -1,4 +1,4 @@
-import type { DangerKind } from "./danger.ts";
+import type { DangerKind } from "../danger.ts";
 
 /** Something that should not be in a text that agents read. */
 export interface Concern {

@@ -6,16 +6,16 @@ import {
   stripHidden,
   unwritable,
   wordSet,
-} from "../text/index.ts";
-import { longRuns, type Span } from "./assignments.ts";
+} from "../../text/index.ts";
+import { longRuns, type Span } from "../assignments.ts";
+import { listDangers } from "../danger.ts";
+import { findSecrets } from "../redact.ts";
+import { knownTokens } from "../tokens.ts";
 import { type CodePiece, findCodeSigns, findSending } from "./code-signs.ts";
 import type { Concern, ConcernCode, ScanMatch } from "./concern.ts";
-import { listDangers } from "./danger.ts";
 import { joinPieces, readPlainly, toLatin } from "./disguise.ts";
 import { decodeHidden } from "./encodings.ts";
-import { findSecrets } from "./redact.ts";
 import { findSpeech, listAvoided } from "./speech.ts";
-import { knownTokens } from "./tokens.ts";
 
 /** Scans a new version of a text; `isOld` marks concerns whose whole lines were in the version before. */
 export function scanSince(
@@ -316,6 +316,17 @@ const unseen = new RegExp(
   "gu",
 );
 
+/** Latin words with letters of another alphabet that look the same: `exаmple.com` is another host. */
+function findMixedWords(text: string): ScanMatch[] {
+  const message = "A word mixes alphabets that look alike.";
+  return [...text.matchAll(mixedWords)].map(({ 0: word, index: at }) => ({
+    ...{ at, end: at + word.length, code: "hidden-character", severity: "warn", message },
+  }));
+}
+
+const mixedWords =
+  /(?<![\p{L}\d])(?=[а-яёіјѕһԁԛԝο]*[a-z])(?=[a-z]*[аеорсухіјѕһԁԛԝο])[a-zаеорсухіјѕһԁԛԝο]{3,}(?![\p{L}\d])/gu;
+
 /** HTML comments are invisible in rendered Markdown, but agents read them. */
 function findComments(text: string): ScanMatch[] {
   const found: ScanMatch[] = [];
@@ -481,9 +492,16 @@ export function needsPerson(concerns: readonly Concern[]): boolean {
 /** What several files do together: one downloads and another runs, one reads and another sends. */
 function scanTogether(files: readonly { readonly path: string; readonly text: string }[]): Concern[] {
   if (files.length < 2) return [];
-  const places = files.flatMap(({ path, text }) =>
+  const inOrder = files.flatMap(({ path, text }) =>
     listCode(text, isMarkdown(path)).map((piece) => ({ ...piece, path, line: lineFinder(text)(piece.at) })),
   );
+  // In which order they run is not known.
+  return [inOrder, inOrder.toReversed()].flatMap(scanPieces);
+}
+
+function scanPieces(
+  places: readonly (CodePiece & { readonly path: string; readonly line: number })[],
+): Concern[] {
   const joined = places.map(({ text }) => text).join("\n");
   if (joined.length > mostScanned) return [];
   const lineAt = lineFinder(joined);
@@ -494,7 +512,7 @@ function scanTogether(files: readonly { readonly path: string; readonly text: st
       if (line <= count) return `${path}, line ${first + line - 1}`;
       line -= count;
     }
-    return files[0]?.path ?? "";
+    return places[0]?.path ?? "";
   };
   return [...findCodeSigns({ at: 0, text: joined }), ...findDangers(joined, false)].map(
     ({ at, end: _, ...concern }) => ({ ...concern, where: toWhere(at) }),
@@ -551,7 +569,7 @@ function findInPackage(text: string, isProse: boolean): ScanMatch[] {
     const at = startOf[lineAt(one.at) - 1] ?? 0;
     return { ...one, at, end: Math.max(at, startOf[lineAt(one.end) - 1] ?? 0) };
   };
-  return [...findDeeds(plain, isProse), ...findDecoded(plain)].map(back);
+  return [...findDeeds(plain, isProse), ...findDecoded(plain), ...findMixedWords(plain)].map(back);
 }
 
 function findDeeds(plain: string, isProse: boolean): ScanMatch[] {
@@ -651,7 +669,8 @@ function listSpans(line: string): string {
       .map(([, span]) => span)
       .join("\n");
   }
-  return /\b(?:curl|wget|rm|chmod|npx|pip|npm|sudo|git|bash|iwr|irm)\b/.test(line) ? line : "";
+  const start = line.search(/\b(?:curl|wget|rm|chmod|npx|pip|npm|sudo|git|bash|iwr|irm)\b/);
+  return start === -1 ? "" : line.slice(start);
 }
 
 const advises = /\b(?:use|using|add|pass|append|with|retry|again|run|set|include|try|give)\b/i;
@@ -694,7 +713,7 @@ function findDecoded(plain: string): ScanMatch[] {
 }
 
 const looksRun =
-  /\b(?:curl|wget|bash|\/bin\/|sh -c|powershell|eval\(|exec\(|import os|subprocess|child_process|os\.system|nc -|chmod|sudo|rm -rf|crontab|\.ssh|invoke-)\b/i;
+  /\b(?:curl|wget|bash|\/bin\/|sh -c|powershell|eval\(|exec\(|import os|subprocess|child_process|require\(|process\.env|os\.system|nc -|chmod|sudo|rm -rf|crontab|\.ssh|invoke-)\b/i;
 
 function lineStarts(text: string): number[] {
   const starts = [0];

@@ -1,6 +1,8 @@
 /** Words that turn an agent against the person it works for, told apart sentence by sentence. */
 
-import type { ConcernCode, ScanMatch } from "./concern.ts";
+import type { ScanMatch } from "./concern.ts";
+import { orders } from "./orders.ts";
+import { type SpeechRule, say } from "./speech-rule.ts";
 
 /**
  * Lists the suspicious sentences of a text without markup. `source` has the same lines with their markup, which tells
@@ -13,15 +15,31 @@ export function findSpeech(text: string, source = text, seen = new Set<string>()
     seen.add(one.text);
     // Under "Never:" a list says what not to do; what it says not to tell is hidden all the same.
     const sought = one.isAgainst ? rules.filter(({ code }) => code === "concealment") : rules;
-    const near = readBoth(one.text);
-    const wide = readBoth(joinNext(text, sentences, n));
+    const near = readLazily(() => one.text);
+    const wide = readLazily(() => joinNext(text, sentences, n));
     return sought.flatMap((rule) => (applies(rule, rule.isWide ? wide : near) ? [report(rule, one)] : []));
   });
 }
 
-/** A sentence, and what is left of it without what it says not to do. */
-function readBoth(said: string) {
-  return { said, done: said.replace(refused, " ") };
+interface Reading {
+  readonly said: string;
+  /** What is left without what it says not to do. */
+  readonly done: string;
+}
+
+/** Most sentences are decided before both readings are needed. */
+function readLazily(read: () => string): Reading {
+  let [said, done]: (string | null)[] = [null, null];
+  return {
+    get said() {
+      said ??= read();
+      return said;
+    },
+    get done() {
+      done ??= this.said.replace(refused, " ");
+      return done;
+    },
+  };
 }
 
 interface Sentence {
@@ -89,20 +107,7 @@ function joinNext(text: string, sentences: readonly Sentence[], n: number): stri
   return text.slice(first.at, last.end).replace(/\s+/g, " ");
 }
 
-interface SpeechRule {
-  readonly code: ConcernCode;
-  readonly severity: "block" | "warn";
-  readonly message: string;
-  /** All have to be in the sentence. */
-  readonly all: readonly RegExp[];
-  readonly not?: RegExp;
-  /** The words may stand in the next sentences. */
-  readonly isWide?: true;
-  /** "Never send …" is no order to send. */
-  readonly isDone?: true;
-}
-
-function applies({ all, not, isDone }: SpeechRule, sentence: ReturnType<typeof readBoth>): boolean {
+function applies({ all, not, isDone }: SpeechRule, sentence: Reading): boolean {
   const words = isDone ? sentence.done : sentence.said;
   return all.every((part) => part.test(words)) && !not?.test(words);
 }
@@ -114,9 +119,9 @@ const refused =
 
 const someone = String.raw`(?:the |an? |any |your |our )?(?:end[- ])?(?:users?|humans?|person|people|developers?|operators?|reviewers?|owners?|customers?|clients?|maintainers?|team|anyone|anybody|them|him|her)\b`;
 const privateThings = String.raw`(?:\.ssh\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\b|\.gnupg\b|\.netrc\b|\.npmrc\b|\.kube\b|\.docker/config|(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\.git-credentials|/etc/(?:passwd|shadow)|\bprivate keys?\b|\bssh[ -]keys?\b|\benv(?:ironment)?[ -]?(?:variables?|vars?|dump|values?)\b|\bcredentials?\b|\bkeychain\b|\bwallet (?:files?|keys?|seeds?|data|backups?)\b|\bseed phrases?\b|\bmnemonics?\b|\b(?:browser|session) cookies?\b|\bcookie (?:jar|store)\b|\b(?:shell|bash|zsh|command|terminal) history\b|_history\b|\bbrowser (?:profile|history|data)\b|\bclipboard\b|\bsaved passwords?\b|\bhosts\.yml\b|\bsecrets?\.(?:ya?ml|json|toml|env)\b|\boauth_token\b|\b(?:master|deploy|signing|encryption|service account) keys?\b|\*\.pem\b|\bdot ?files\b|\btfstate\b|\bkubeconfig\b|\b(?:any|all|every|the) (?:\w+ )?(?:keys|secrets|tokens|passwords)\b|\bgh secret\b|_TOKEN\b|_SECRET\b|\bkeyring\b|\boutput of (?:\W{0,2})(?:env|printenv|set)\b)`;
-const softThings = String.raw`(?:${privateThings}|\bapi[ _-]?keys?\b|\b(?:access|auth|bearer|session|refresh|oauth|github|personal access|secret) tokens?\b|\btokens\b|\bsecrets?\b|\bpasswords?\b|\b(?:conversation|chat|session|prompt)s?(?:'s)? (?:history|log|logs|transcript|content|contents|text|context|summary)\b|\btranscripts?\b|\b(?:whole|entire|full|complete|recent) (?:conversation|chat|repo(?:sitory)?|codebase|project|diff|session|context|source)\b|\bsource (?:code|files|tree)\b|\bthe (?:conversation|codebase|user's (?:messages?|prompts?|requests?|files?|code|input|data|question|name|email))\b|\bsystem prompt\b|\bcustomer (?:data|records?|lists?|emails?)\b|\bpersonal data\b|\bPII\b|\bhost ?names?\b|\bgit (?:config|remote|diff)\b|\bproprietary\b|\bconfidential\b|\binternal (?:docs?|documents?|urls?|hosts?)\b|\bworking director(?:y|ies)\b|\bfile (?:list|listing|tree|contents?)\b|\bdatabase (?:dump|contents?|url|string)\b|\bconnection strings?\b)`;
+const softThings = String.raw`(?:${privateThings}|\bapi[ _-]?keys?\b|\b(?:access|auth|bearer|session|refresh|oauth|github|personal access|secret) tokens?\b|\btokens\b|\bsecrets?\b|\bpasswords?\b|\b(?:conversation|chat|session|prompt)s?(?:'s)? (?:history|log|logs|transcript|content|contents|text|context|summary)\b|\btranscripts?\b|\b(?:whole|entire|full|complete|recent) (?:conversation|chat|repo(?:sitory)?|codebase|project|diff|session|context|source)\b|\bsource (?:code|files|tree)\b|\bthe (?:conversation|codebase|user's (?:\w+ )?(?:messages?|prompts?|requests?|files?|code|input|data|question|name|email))\b|\bcustomer records?\b|~\/\.config\b|\bsystem prompt\b|\bcustomer (?:data|records?|lists?|emails?)\b|\bpersonal data\b|\bPII\b|\bhost ?names?\b|\bgit (?:config|remote|diff)\b|\bproprietary\b|\bconfidential\b|\binternal (?:docs?|documents?|urls?|hosts?)\b|\bworking director(?:y|ies)\b|\bfile (?:list|listing|tree|contents?)\b|\bdatabase (?:dump|contents?|url|string)\b|\bconnection strings?\b)`;
 const sending = String.raw`\b(?:send|sends|sending|post|posts|upload|uploads|uploading|transmit|transmits|forward|forwards|submit|submits|e-?mail|emails|exfiltrate|exfiltrates|report|reports|share|sync|syncs|ship|ships|deliver|beacon|relay|dump|publish|push|pushes|mirror|back up|backup|backs up|PUT|append|attach|embed|include|pass|encode|stream|leak|copy|write|call|fetch|request|visit|ping|curl|register|hand)\b`;
-const url = String.raw`(?:https?:\/\/(?!(?:localhost|127\.|0\.0\.0\.0|\[::1\]))|\bwss?:\/\/|\bftp:\/\/|[\w.+-]{1,40}@[\w-]{1,40}\.\w{2,})`;
+const url = String.raw`(?:https?:\/\/(?!(?:localhost|127\.|0\.0\.0\.0|\[::1\]))|\b(?:wss?|s?ftp|rsync):\/\/|[\w.-]{1,40}@(?:\d{1,3}\.){3}\d{1,3}|[\w.+-]{1,40}@[\w-]{1,40}\.\w{2,})`;
 const dropPlaces = String.raw`(?:webhook\.site|requestbin|pipedream\.net|ngrok|beeceptor|hookbin|interact\.sh|oast\.\w+|burpcollaborator|canarytokens|pastebin\.com|paste\.(?:ee|rs)|hastebin|termbin|ix\.io|0x0\.st|transfer\.sh|file\.io|gofile|anonfiles|bashupload|temp\.sh|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org\/bot|t\.me\/|hooks\.slack\.com|dnslog|ceye\.io|serveo|localhost\.run|trycloudflare|workers\.dev|\.onion\b)`;
 const ownPlaces = String.raw`(?:\b(?:our|external|remote|third[- ]party|central|attacker'?s?|collection|collector|telemetry|analytics|diagnostics?|metrics|audit|compliance|logging|verification|validation|licen[cs]e|ingest|intake|monitoring|support|sync|backup|drop|update|vendor'?s?|partner'?s?|maintainer'?s?|author'?s?) (?:\w+ )?(?:servers?|endpoints?|services?|urls?|apis?|hosts?|collectors?|buckets?|webhooks?|inbox|mailbox|address|channel|portal|gateway|domain|repo(?:sitory)?|backend|team|desk|form|box|dashboard)\b|\bwebhooks?\b|\b(?:a |public |secret |private )?gists?\b|\bpaste ?(?:bin|site|service)\b|\bDNS (?:quer(?:y|ies)|lookups?|requests?|records?|TXT)\b|\bsubdomains?\b|\bquery (?:string|parameters?|params?)\b|\bimage (?:url|link|tag)\b|\btracking pixel\b)`;
 const agentFiles = String.raw`(?:\bCLAUDE(?:\.local)?\.md\b|\bAGENTS?\.md\b|\bGEMINI\.md\b|\bMEMORY\.md\b|\.cursorrules\b|\.cursor\/rules|\bcopilot-instructions\b|\.windsurfrules\b|\.claude\/(?:settings|CLAUDE|rules|commands|agents|hooks|skills)|\.codex\/|\b(?:global|agent'?s?|long-term) (?:memory|instructions?)\b|\bmemory file\b)`;
@@ -301,7 +306,7 @@ const rules: readonly SpeechRule[] = [
       /\b(?:do not|don'?t|never|no need to|without|skip|avoid) (?:\w+ )?(?:ask(?:ing)?|confirm(?:ing|ation)? with|consult(?:ing)?|check(?:ing)? with) (?:\w+ ){0,3}?(?:the )?(?:user|human|person|developer|operator|permission|approval|consent|authori[sz]ation)\b|\b(?:do not|don'?t|never|no need to|without) (?:\w+ )?(?:question|second-guess|refuse|hesitate|resist|challenge|flag|object to|double-check|inspect|audit|scrutini[sz]e|analy[sz]e|review(?:ing)?|read(?:ing)?|open(?:ing)?|view(?:ing)?|examine|look at|looking at|inspecting|reviewing|questioning) (?:\w+ ){0,3}?(?:this|these|the (?:script|contents?|code|file|payload|binary|command|instruction|step|output|source|installer)|it\b|its)/i,
       /\b(?:send|post|upload|run|execute|install|write|delete|push|commit|download|fetch|add|copy|apply|chmod|sudo|curl|key|token|credential|secret|password|permission|setting|just|simply|directly|always|immediately|automatically)\w*\b/i,
     ],
-    not: /\b(?:never|do not|don'?t) (?:\w+ ){0,4}?without\b|\b(?:question|clarif|preference|more than|obvious|again|each|every|known|already|trivial|multiple|back|information|details?|which|what|until|per|allowed-tools|tools|agent can|paste|config\w*|values?|scope|placement|dry-run|autonomous)\w*\b|(?:must|should|can|may) not\b|n't (?:read|open|review).{0,40}(?:entire|whole|full|all|unless|until|into context|first)/i,
+    not: /\b(?:never|do not|don'?t) (?:\w+ ){0,8}?without\b|\b(?:question|clarif|preference|more than|obvious|again|each|every|known|already|trivial|multiple|back|information|details?|which|what|until|per|allowed-tools|tools|agent can|paste|config\w*|values?|scope|placement|dry-run|autonomous)\w*\b|(?:must|should|can|may) not\b|n't (?:read|open|review).{0,40}(?:entire|whole|full|all|unless|until|into context|first)/i,
   }),
 
   // --- Sending out ---
@@ -318,7 +323,7 @@ const rules: readonly SpeechRule[] = [
   ...say("exfiltration", "warn", "It asks to send private data somewhere.", {
     all: [
       re(
-        String.raw`\b(?:send|post|upload|transmit|forward|submit|e-?mail|exfiltrate|report|share|sync|ship|beacon|relay|dump|push|mirror|back up|append|attach|embed|include|encode|stream|leak|copy|pass)(?:s|es|ing)?\b.{0,110}${softThings}.{0,110}\b(?:to|at|via|into|in|as|through|with|by|on)\s.{0,50}(?:${dropPlaces}|${ownPlaces}|\battacker|${url})`,
+        String.raw`\b(?:send|post|upload|transmit|forward|submit|(?:e-?)?mail|exfiltrate|report|share|sync|ship|beacon|relay|dump|push|mirror|back up|append|attach|embed|include|encode|stream|leak|copy|pass)(?:s|es|ing)?\b.{0,110}${softThings}.{0,110}\b(?:to|at|via|into|in|as|through|with|by|on)\s.{0,50}(?:${dropPlaces}|${ownPlaces}|\battacker|${url})`,
       ),
     ],
     not: /\b(?:query (?:string|param\w*)|subdomains?|webhooks?)\b.{0,80}\b(?:secret|signature|verif|valid|sign)|\b(?:secret|signature|verif|valid|sign)\w*\b.{0,80}\bwebhooks?\b|\bAuthorization\b|\bheaders?\b|\b(?:leak(?:s|ed|ing)?|vulnerab\w+|attackers?|prevent\w*|detect\w*|risk\w*|exposed?|exposure)\b/i,
@@ -328,10 +333,10 @@ const rules: readonly SpeechRule[] = [
     all: [
       /\b(?:collect|gather|harvest|scrape|read|capture|extract|grab|dump|enumerate|search for|look for|find|locate|record|copy|archive|zip|tar|bundle|compress|snapshot|cat|concatenate|take|base64|encode|list|include)\w*\b/i,
       re(privateThings),
-      /\b(?:send|post|upload|transmit|forward|submit|e-?mail|exfiltrate|beacon|relay|POST)\w*\b/i,
+      /\b(?:send|post|upload|transmit|forward|submit|e-?mail|exfiltrate|beacon|relay|POST|scp|rsync)\w*\b/i,
       re(`(?:${url}|${dropPlaces}|${ownPlaces})`),
     ],
-    not: /\b(?:attack(?:er|s)?|vulnerab\w+|detect|prevent|audit|pentest|penetration|red team|malicious|threat|never|Authorization|header|signature|login|log in|sign in|form|credentials? (?:from|via|in|for|are)|docs?)\b/i,
+    not: /\b(?:attack(?:er|s)?|vulnerab\w+|detect|prevent|audit|pentest|penetration|red team|malicious|threat|never|Authorization|header|signature|login(?! data)|log in|sign in|form|credentials? (?:from|via|in|for|are)|docs?)\b/i,
     isWide: true,
     isDone: true,
   }),
@@ -346,8 +351,8 @@ const rules: readonly SpeechRule[] = [
   ...say("exfiltration", "warn", "It asks to send private data somewhere.", {
     all: [
       /(?:送信|アップロード|転送|投稿|전송|업로드|보내|전달|отправ|загруз|перешл|передай|\b(?:send|sende|schicke?|lade\w*|[üu]bertrag|[üu]bermitt|hochlad|envoi|envoy|transmet|t[eé]l[eé]vers|env[ií]|sub[ei]|manda|invia|carica|trasmett|verstuur|upload|wy[sś]lij|prze[sś]lij|g[oö]nder|y[uü]kle)\p{L}*)/iu,
-      /(?:秘密鍵|環境変数|認証情報|トークン|パスワード|会話|비밀키|환경 ?변수|자격 ?증명|토큰|비밀번호|대화|ключ|переменн\p{L}+ (?:окружения|среды)|учётн|парол|токен|umgebungsvariablen|zugangsdaten|schl[üu]ssel|passw[oö]rter|geheimnisse|anmeldedaten|variables d'environnement|identifiants|cl[eé]s? (?:priv|ssh|api)|mots? de passe|secrets|variables de entorno|credenciales|claves?|contrase[nñ]as?|vari[aá]veis de ambiente|credenciais|chaves?|senhas?|variabili d'ambiente|credenziali|chiav[ei]|\.ssh\b|\.aws\b|(?<![\w.])\.env\b(?!\.))/iu,
-      /(?:https?:|サーバー|外部|서버|외부|сервер|внешн|server|serveur|servidor|webhook|endpoint|@[\w-]+\.\w)/iu,
+      /(?:秘密鍵|環境変数|認証情報|トークン|パスワード|会話|비밀키|환경 ?변수|자격 ?증명|토큰|비밀번호|대화|ключ|переменн\p{L}+ (?:окружения|среды)|учётн|парол|токен|umgebungsvariablen|zugangsdaten|schl[üu]ssel|passw[oö]rt(?:er)?|geheimnisse|anmeldedaten|variables d'environnement|identifiants|cl[eé]s? (?:priv|ssh|api)|mots? de passe|secrets|variables de entorno|credenciales|claves?|contrase[nñ]as?|vari[aá]veis de ambiente|credenciais|chaves?|senhas?|variabili d'ambiente|credenziali|chiav[ei]|\.ssh\b|\.aws\b|(?<![\w.])\.env\b(?!\.))/iu,
+      /(?:https?:|\bs?ftps?:|\b(?:\d{1,3}\.){3}\d{1,3}\b|サーバー|外部|서버|외부|сервер|внешн|server|serveur|servidor|webhook|endpoint|@[\w-]+\.\w)/iu,
     ],
     not: /[a-z] the |しない|禁止|하지|не отправ|\bnicht\b|\bnever\b|\bnunca\b|\bjamais\b|\bnão\b/i,
   }),
@@ -364,6 +369,18 @@ const rules: readonly SpeechRule[] = [
       /\b(?:send|save|store|write|append|include|post|log|record|forward|paste|keep|enter|type|provide|confirm|verify|give|share|supply|continue)\b/i,
     ],
     not: /\b(?:do not|don'?t|never|must not|test|form|field|reset|e2e|login flow|keystore|sudo)\b/i,
+  }),
+
+  ...say("exfiltration", "warn", "It gives a reason why private data should go to somebody else.", {
+    all: [
+      /\b(?:complian\w+|diagnos\w+|telemetry|audits?|support|quality|licen[cs]\w+|debugging|statistics|analytics|backup|training|verification|crash)\b/i,
+      re(softThings),
+      /\b(?:send|post|upload|transmit|forward|submit|(?:e-?)?mail|attach|report|copy|share|add)(?:s|es|ed|ing)?\b/i,
+      re(`(?:${url}|${dropPlaces}|\\bpublic (?:issue|gist|repo\\w*|bucket|channel)\\b)`),
+    ],
+    not: /\b(?:do not|don'?t|never|redact\w*|mask\w*|anonymi[sz]\w*|docs?|documentation|api key|Authorization|headers?|login|oauth|vulnerab\w+|attack\w*|leak\w*|user (?:asks|wants|approves|confirms)|github\.com|localhost|dashboard|console|sdk|endpoint|webhook)\b/i,
+    isWide: true,
+    isDone: true,
   }),
 
   // --- Staying ---
@@ -563,7 +580,7 @@ const rules: readonly SpeechRule[] = [
   ...say("persistence", "warn", "It sets up something that starts by itself later.", {
     all: [
       /\b(?:add|create|write|extend|register|configure|put|install|drop|insert|append)\b.{0,80}(?:\bautostart\b|\bLaunch(?:Agents|Daemons)\b|\b(?:post|pre)install\b|\bfolderOpen\b|\b(?:SessionStart|UserPromptSubmit|PreToolUse|PostToolUse|Stop) hook|\bcrontab\b|\blogin items?\b|\bstartup folder\b|\bpost-(?:merge|checkout|commit|receive) hook)/i,
-      /\b(?:runs?|running|executes?|starts?|calls?|launch\w*|that|which|with|to)\b/i,
+      /\b(?:runs?|running|executes?|starts?|calls?|launch\w*|that|which|with|to|as)\b/i,
     ],
     not: /\b(?:if the user|user (?:wants|asks|requests)|optional(?:ly)?|ask|offer|suggest|do not|don'?t|never|avoid|prisma generate|husky|patch-package|electron|hook (?:types?|events?|examples?|reference)|how to|guide|learn|explains?|supports?|document\w*)\b/i,
   }),
@@ -613,13 +630,5 @@ const rules: readonly SpeechRule[] = [
     ],
     not: /\b(?:detect\w*|prevent\w*|attack\w*|indicator\w*|malware|threat|blockchain|wallet integration|explain)\b/i,
   }),
+  ...orders,
 ];
-
-function say(
-  code: ConcernCode,
-  severity: "block" | "warn",
-  message: string,
-  rest: Pick<SpeechRule, "all" | "not" | "isWide" | "isDone">,
-): SpeechRule[] {
-  return [{ code, severity, message, ...rest }];
-}

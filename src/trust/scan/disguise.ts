@@ -1,4 +1,4 @@
-import { stripHidden, wordSet } from "../text/index.ts";
+import { stripHidden, wordSet } from "../../text/index.ts";
 
 /**
  * Plain readings of a text without hidden characters: lookalike letters, accents, HTML entities, tags and Markdown

@@ -1,4 +1,4 @@
-import { decodeUtf8 } from "../text/index.ts";
+import { decodeUtf8 } from "../../text/index.ts";
 
 /** A readable text that was found behind an encoding, and where it stood. */
 export interface DecodedText {
@@ -124,12 +124,20 @@ function decodeWhole(text: string): DecodedText[] {
   return lines.flatMap(({ 0: line, index: at }) => {
     const read = (decode: (line: string) => string) => ({ at, end: at + line.length, text: decode(line) });
     return [
-      ...(shifted.test(line) ? [read(rotate)] : []),
+      ...(isShifted(line) ? [read(rotate)] : []),
       ...(backwards.test(line) ? [read((one) => [...one].reverse().join(""))] : []),
       ...(spaced.test(line) ? [read(joinLetters)] : []),
     ];
   });
 }
+
+/** A line with a telling word, or with several of the commonest English words, as ROT13 writes them. */
+function isShifted(line: string): boolean {
+  return shifted.test(line) || new Set(line.toLowerCase().match(shiftedCommon)).size > 1;
+}
+
+/** the, and, for, with, this, you, not, from, user. */
+const shiftedCommon = /\b(?:gur|naq|sbe|jvgu|guvf|lbh|abg|sebz|hfref?)\b/g;
 
 /** Words of commands and orders as ROT13 writes them: curl, http, ignore, bash, send, user, secret, instructions. */
 const shifted =
@@ -145,9 +153,9 @@ function rotate(line: string): string {
   });
 }
 
-/** `i g n o r e  a l l` is read as `ignore all`. */
+/** `i g n o r e  a l l` and `i.g.n.o.r.e a.l.l` are read as `ignore all`: where marks part letters, a space parts words. */
 function joinLetters(line: string): string {
   return line.replace(/(?:\b[a-z][ ._-]){2,}[a-z]\b/gi, (run) =>
-    run.replace(/([a-z])[ ._-](?=[a-z]\b)/gi, "$1"),
+    run.replace(/[._-]/.test(run) ? /([a-z])[._-](?=[a-z]\b)/gi : /([a-z]) (?=[a-z]\b)/gi, "$1"),
   );
 }

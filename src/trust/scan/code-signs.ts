@@ -62,7 +62,7 @@ const rules: readonly CodeRule[] = [
     [
       remote,
       re(sending),
-      /\b(?:subprocess\.(?:run|call|Popen|check_output)|os\.(?:system|popen)|exec(?:Sync)?|eval|spawn(?:Sync)?|Function|compile|loads)\s?\(\s{0,3}(?!["'`[{(]|f["'])[\w.$]{1,40}|\beval\s+["']?\$/,
+      /\b(?:subprocess\.(?:run|call|Popen|check_output)|os\.(?:system|popen)|exec(?:Sync)?|eval|spawn(?:Sync)?|Function|compile|(?<!json\.)loads)\s?\(\s{0,3}(?!["'`[{(]|f["'])[\w.$]{1,40}|\beval\s+["']?\$/,
     ],
     /\.exec\(\s{0,3}\w+\)/,
   ),
@@ -126,7 +126,7 @@ const rules: readonly CodeRule[] = [
     /\bSSRF\b|block|deny|nftables/i,
   ),
   ...sign("hidden-code", "block", "It decodes text and runs it.", [
-    /\bbase64\s{1,9}(?:-\w*[dD]\w*|--decode)\b[^\n]{0,200}\|\s{0,9}(?:sudo\s{1,9})?(?:\S{0,20}\/)?(?:(?:ba|z|da)?sh|python3?|node|perl|ruby|eval|xargs)\b|\b(?:eval|source|bash\s+-c|sh\s+-c|python3?\s+-c)\s{0,9}["'(]{0,3}(?:\$\(|`|<\()[^\n]{0,200}\b(?:base64|xxd|rev\b|tr\s+['"]?[A-Za-z]-|openssl\s+enc|gunzip|zcat|printf)\b|\b(?:xxd\s+-r|rev|tr\s+\S{1,12}\s+\S{1,12}|openssl\s+(?:enc|base64)|printf\s+['"]?(?:\\x|\\[0-7])\S{8,}|gpg\s+-d)\b[^\n]{0,120}\|\s{0,9}(?:sudo\s+)?(?:(?:ba|z|da)?sh|python3?|node)\b|\b(?:exec|eval|compile|Function|execSync|system|runInThisContext|__import__|loads)\s{0,3}\(\s{0,3}(?:\w+\s{0,2}\(\s{0,3}){0,3}(?:base64|codecs|zlib|binascii|marshal|bytes\.fromhex|bytearray|atob|Buffer\.from|unescape|decodeURIComponent|String\.fromCharCode|gzip|lzma|pickle|rot13)\b|\b(?:exec|eval|system)\s{0,3}\([^()\n]{0,60}(?:\)\s{0,3})?\[::-1\]|\bFromBase64String\b[^\n]{0,200}\b(?:iex|Invoke-Expression|Invoke)\b|\b(?:iex|Invoke-Expression)\b[^\n]{0,200}\bFromBase64String\b|\bpowershell(?:\.exe)?\b[^\n]{0,100}\s-e(?:nc|ncodedcommand|c)?\s+[A-Za-z0-9+/=]{8}|\bnew Function\([^)\n]{0,60}(?:atob|Buffer)/i,
+    /\bbase64\s{1,9}(?:-\w*[dD]\w*|--decode)\b[^\n]{0,200}\|\s{0,9}(?:sudo\s{1,9})?(?:\S{0,20}\/)?(?:(?:ba|z|da)?sh|python3?|node|perl|ruby|eval|xargs)\b|\b(?:eval|source|bash\s+-c|sh\s+-c|python3?\s+-c)\s{0,9}["'(]{0,3}(?:\$\(|`|<\()[^\n]{0,200}\b(?:base64|xxd|rev\b|tr\s+['"]?[A-Za-z]-|openssl\s+enc|gunzip|zcat|printf)\b|\b(?:xxd\s+-r|rev|tr\s+\S{1,12}\s+\S{1,12}|openssl\s+(?:enc|base64)|printf\s+['"]?(?:\\x|\\[0-7])\S{8,}|gpg\s+-d)\b[^\n]{0,120}\|\s{0,9}(?:sudo\s+)?(?:(?:ba|z|da)?sh|python3?|node)\b|\b(?:exec|eval|compile|Function|execSync|system|runInThisContext|__import__|loads)\s{0,3}\(\s{0,3}(?:\w+\s{0,2}\(\s{0,3}){0,3}(?:base64|codecs|zlib|binascii|marshal|bytes\.fromhex|bytearray|atob|Buffer\.from|unescape|decodeURIComponent|String\.fromCharCode|gzip|lzma|pickle|rot13)\b|\b(?:exec|eval|system)\s{0,3}\([^()\n]{0,60}(?:\)\s{0,3})?\[::-1\]|\bFromBase64String\b[^\n]{0,200}\b(?:iex|Invoke-Expression|Invoke)\b|\b(?:iex|Invoke-Expression)\b[^\n]{0,200}\bFromBase64String\b|\bpowershell(?:\.exe)?\b[^\n]{0,100}\s-e(?:nc|ncodedcommand|c)?\s+[A-Za-z0-9+/=]{8}|\bnew Function\([^)\n]{0,60}(?:atob|Buffer)|\b(?:eval|Function|exec)\)\s{0,3}\(\s{0,3}(?:atob|Buffer\.from|String\.fromCharCode|unescape|decodeURIComponent)\b/i,
   ]),
   ...sign("hidden-code", "warn", "It decodes something, and runs something that cannot be read.", [
     /\b(?:b64decode|a85decode|b32decode|fromhex|unhexlify|atob\(|Buffer\.from\([^)\n]{1,200},\s{0,3}['"](?:base64|hex)['"]|zlib\.decompress|marshal\.loads|codecs\.decode|String\.fromCharCode|rot13|FromBase64String|base64\s+(?:-d|-D|--decode)|xxd\s+-r|unescape\(|\bchr\(\w+\s?\^|\^\s?0x[0-9a-f]{2})/i,
@@ -140,7 +140,7 @@ const rules: readonly CodeRule[] = [
     "warn",
     "It has a script that runs by itself when something is installed or opened.",
     [
-      /"(?:pre|post)?(?:install|prepare|prepublish|preuninstall)"\s{0,3}:\s{0,3}"[^"\n]{1,300}(?:node|sh|bash|curl|wget|python|\.\/|npx)[^"\n]{0,200}"|\bcmdclass\s{0,3}=|\bclass\s+\w+\((?:install|develop|egg_info|build_py)\)\s{0,3}:|"runOn"\s{0,3}:\s{0,3}"folderOpen"|\bsitecustomize\.py\b|\busercustomize\.py\b|\b\w+\.pth\b[^\n]{0,40}\bimport\b/,
+      /"(?:pre|post)?(?:install|prepare|prepublish|preuninstall)"\s{0,3}:\s{0,3}"(?:[^"\\\n]|\\.){0,300}(?:node|sh|bash|curl|wget|python|\.\/|npx)[^"\n]{0,200}"|\bcmdclass\s{0,3}=|\bclass\s+\w+\((?:install|develop|egg_info|build_py)\)\s{0,3}:|"runOn"\s{0,3}:\s{0,3}"folderOpen"|\bsitecustomize\.py\b|\busercustomize\.py\b|\b\w+\.pth\b[^\n]{0,40}\bimport\b/,
     ],
   ),
   ...sign(
@@ -153,7 +153,7 @@ const rules: readonly CodeRule[] = [
       ),
       /\b(?:append|'a'|"a"|hooks?|permissions?|allow|mcpServers|defaultMode|expanduser|homedir|home\(\)|HOME|~\/)/,
     ],
-    /\bmkdir -p ~?\/?\.claude\/skills|read_text|backup|cp -r\b[^\n]{0,80}skills/,
+    /\bmkdir -p ~?\/?\.claude\/skills|backup|cp -r\b[^\n]{0,80}skills/,
   ),
   ...sign("permissions", "warn", "It asks for wider permissions for the agent.", [
     /"(?:allow|allowedTools|autoApprove|alwaysAllow)"\s{0,3}:\s{0,3}\[[^\]]{0,200}"(?:\*|Bash(?:\(\*\)|\(:\*\))?|mcp__\*|all|Bash\((?:sudo|curl|rm)\S{0,10})"|"defaultMode"\s{0,3}:\s{0,3}"bypassPermissions"|"(?:dangerouslySkipPermissions|skipDangerousModePermissionPrompt|enableAllProjectMcpServers|autoApproveAll)"\s{0,3}:\s{0,3}true|approval_policy\s{0,3}=\s{0,3}"never"|sandbox_mode\s{0,3}=\s{0,3}"danger-full-access"|^allowed-tools:\s{0,3}["'[]{0,2}(?:\*|all\b|Bash\(\*\)|Bash\(:\*\))/m,
@@ -183,6 +183,50 @@ const rules: readonly CodeRule[] = [
   ]),
   ...sign("deception", "warn", "It mines coins on the person's machine.", [
     /\b(?:xmrig|stratum\+(?:tcp|ssl)|--donate-level|supportxmr|minexmr|nanopool|randomx|cryptonight|nicehash|ethminer|cpuminer|minerd|moneroocean|2miners|f2pool|hashvault)\b/i,
+  ]),
+  ...sign("deletion", "warn", "It deletes a folder of the person's home.", [
+    /\b(?:rmtree|rmSync|rimraf|removeSync|rm_rf|remove_dir_all|rmdirSync)\b|["']rm["'],\s?["']-\w*r/,
+    /(?:\bhome\(\)|homedir\(\)|Dir\.home|environ\[["']HOME["']\]|process\.env\.HOME)\s{0,3}[,/+)]{1,2}\s{0,3}["'`]\/?(?!\.)\w|expanduser\(\s?f?["']~(?:\/(?!\.)\w|\/?["'])/,
+  ]),
+  ...sign("deletion", "warn", "It deletes data or history for good.", [
+    /\brm\s+-\w*r\w*\s+(?:\S+\s+)?\.git(?=[\s;&/]|$)/m,
+    /\bgit\s+push\b[^\n;|&]{0,60}\s(?:--force|-f|--mirror)\b/,
+  ]),
+  ...sign("deletion", "warn", "It deletes the tests that fail.", [
+    /\b(?:pytest|jest|vitest|rspec|go\s+test|npm\s+(?:run\s+)?test|cargo\s+test|phpunit)\b[^\n]{0,300}\|\s{0,3}xargs\s+(?:-\S+\s+)*(?:git\s+)?rm\b/,
+  ]),
+  ...sign("permissions", "warn", "It allows everything to everybody who has this role.", [
+    /"Effect"\s?:\s?"Allow"/,
+    /"Action"\s?:\s?\[?\s?"\*"/,
+    /"Resource"\s?:\s?\[?\s?"\*"/,
+  ]),
+  ...sign(
+    "exfiltration",
+    "warn",
+    "It sends a token to somebody else than its maker.",
+    [
+      /https?:\/\/(?![^\s"'/]{0,80}(?:github|gitlab|npmjs|amazonaws|openai|anthropic|localhost|127\.))[^\s"'`]{3,200}\$\{?(?:GITHUB|GH|GITLAB|NPM|AWS|OPENAI|ANTHROPIC|SSH|CI)_\w{0,30}(?:TOKEN|KEY|SECRET|PAT)\b/,
+    ],
+    /@\$?\{?\w*(?:github|gitlab)/i,
+  ),
+  ...sign("persistence", "warn", "It takes hooks for Git from a place that nobody named.", [
+    /^\s{0,8}-?\s?repo:\s{1,4}["']?(?:https?:|git@)(?!\/{0,2}(?:www\.)?(?:github|gitlab|bitbucket|codeberg)\.)\S/m,
+    /^\s{0,12}(?:-\s)?hooks:/m,
+  ]),
+  ...sign(
+    "download-and-run",
+    "warn",
+    "It puts what it downloads in the place of its own files, and runs them.",
+    [
+      /\bcd\s+"?\$\(\s?dirname\b|\bBASH_SOURCE\b|__dirname|__file__/,
+      /\b(?:curl|wget)\s[^\n]{0,200}\|\s{0,3}(?:tar|unzip|bsdtar|gunzip)\b/,
+      /^\s{0,20}(?:exec\s+)?(?:(?:ba|z)?sh|node|python3?|source|\.)\s+["']?[\w./$-]+/m,
+    ],
+  ),
+  ...sign("download-and-run", "warn", "It runs what it downloads.", [
+    remote,
+    /\burlopen\(|\brequests\.get\(|\bhttpx\.get\(|\bfetch\(|\bhttps?\.get\(/,
+    /\b(?:exec|eval)\s?\(\s?compile\(|\bexec\(\s?(?:src|code|source|body|text|script|payload|data)\b|\b_compile\(|\bnew\s+Function\(\s?\w+\s?\)/,
   ]),
   ...sign("deletion", "warn", "It deletes data or history for good.", [
     /\bDROP\s+(?:DATABASE|SCHEMA)\s+(?!IF EXISTS (?:test|tmp))[\w*"`]|\bgit\s+push\b[^\n]{0,40}(?:--mirror\b|--delete\s+\S*(?:main|master)\b|\s:(?:main|master)\b)|\bgit\s+filter-branch\b[^\n]{0,80}--all|\bterraform\s+destroy\b[^\n]{0,60}-auto-approve|\baws\s+s3\s+rb\b[^\n]{0,60}--force|\bkubectl\s+delete\s+(?:ns|namespace|all)\b[^\n]{0,40}--all|\bdocker\s+(?:volume\s+prune|system\s+prune)\b[^\n]{0,40}--volumes|\bvssadmin\s+delete\b|\btmutil\s+(?:delete|disable)\b|\bformat\s+[a-z]:/i,

@@ -1,0 +1,24 @@
+import type { ConcernCode } from "./concern.ts";
+
+/** A kind of sentence that an agent should not read unasked. */
+export interface SpeechRule {
+  readonly code: ConcernCode;
+  readonly severity: "block" | "warn";
+  readonly message: string;
+  /** All have to be in the sentence. */
+  readonly all: readonly RegExp[];
+  readonly not?: RegExp;
+  /** The words may stand in the next sentences. */
+  readonly isWide?: true;
+  /** "Never send …" is no order to send. */
+  readonly isDone?: true;
+}
+
+export function say(
+  code: ConcernCode,
+  severity: "block" | "warn",
+  message: string,
+  rest: Pick<SpeechRule, "all" | "not" | "isWide" | "isDone">,
+): SpeechRule[] {
+  return [{ code, severity, message, ...rest }];
+}
