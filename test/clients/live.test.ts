@@ -223,6 +223,6 @@ function openLedger(path: string): { data: string }[] {
 /** Claude Code's folder but for what it keeps for everybody. */
 function withoutClaudesOwn(files: Record<string, string>): Record<string, string> {
   const everybodys =
-    /^(?:\.claude\.json|\.last-cleanup|projects\/|backups\/|sessions\/|session-env\/|plugins\/store\/)/;
+    /^(?:\.claude\.json|\.last-cleanup|history\.jsonl|projects\/|backups\/|sessions\/|session-env\/|plugins\/store\/)/;
   return Object.fromEntries(Object.entries(files).filter(([path]) => !everybodys.test(path)));
 }

@@ -109,7 +109,7 @@ export async function live(
   };
 }
 
-/** Types one prompt at a client's terminal, leaves when the model has answered, and tells what the screen showed. */
+/** Types one prompt at a client's terminal, leaves when the model has answered, and tells what the screen showed, in one line. */
 export async function sayOnce(
   at: InTerminal,
   text: string,
@@ -132,5 +132,5 @@ export async function sayOnce(
     for (let waited = 0; waited < 200 && (await terminal.screen().catch(() => null)) !== null; waited++)
       await pause(50);
   });
-  return screen;
+  return screen.replace(/\s+/g, " ");
 }
