@@ -6,9 +6,9 @@ import { hookProgram, quiet, readOffered } from "../helpers/hook.ts";
 import { answering, recordIn } from "../helpers/judging.ts";
 import { cli } from "../helpers/knack.ts";
 import { installClients } from "./install.mjs";
-import { bash, type Live, live, says } from "./living.ts";
+import { bash, type Live, live, sayOnce, says } from "./living.ts";
 import type { Script, Step, Turn } from "./model-server.ts";
-import { dressCodex, runClient, type Stage, setStage } from "./play.ts";
+import { codexTranscripts, dressCodex, type Stage, setStage } from "./play.ts";
 
 async function harbor(project: string): Promise<void> {
   mkdirSync(join(project, "docks"), { recursive: true });
@@ -93,7 +93,7 @@ function script({ shell, knacks, asksToLearn }: Part): Script {
   };
 }
 
-type Agent = Pick<Live, "stage" | "prompt" | "settled">;
+type Agent = Pick<Live, "stage" | "types" | "settled">;
 
 /** Answers for the command line of a stage, without a process for each. */
 function runsFor({ root, home, project }: Stage) {
@@ -102,7 +102,7 @@ function runsFor({ root, home, project }: Stage) {
 }
 
 /** A lesson's way from a session to the one after the next, by the judge in the background and by the agent itself. */
-async function followLessons({ stage, prompt, settled }: Agent, asksToLearn: string) {
+async function followLessons({ stage, types, settled }: Agent, asksToLearn: string) {
   const run = runsFor(stage);
   const status = async (lesson: string) => {
     const { lessons: all } = JSON.parse((await run("lessons", "--json")).stdout);
@@ -110,29 +110,29 @@ async function followLessons({ stage, prompt, settled }: Agent, asksToLearn: str
   };
   const has = (sent: readonly string[], what: string) => sent.some((body) => body.includes(what));
 
-  await prompt(prompts.berths);
+  await types(prompts.berths);
   await settled();
   expect(await status(lessons.berths)).toBe("pending");
 
-  const next = await prompt("Is all well?");
+  const next = await types("Is all well?");
   expect(has(next.sent, lessons.berths)).toBe(false);
   readOffered(join(stage.home, ".knack"), next.session);
-  const yes = await prompt("yes, keep it", next.session);
+  const yes = await types("yes, keep it", next.session);
   expect(has(yes.sent, "this prompt is their answer: yes")).toBe(true);
   await settled();
   expect(await status(lessons.berths)).toBe("active");
 
   // The one after is told; and now the judge is the agent in its session, with no other process.
   expect((await run("config", "set", "judge", "off")).code).toBe(0);
-  const after = await prompt(prompts.cranes);
+  const after = await types(prompts.cranes);
   expect(has(after.sent, `Holds here:\\n- ${lessons.berths}`)).toBe(true);
   await settled();
   expect((await run("status")).stdout).toMatch(/sessions? ha(?:s|ve) leads nobody judged/);
-  const learned = await prompt(asksToLearn);
+  const learned = await types(asksToLearn);
   expect(learned.stdout.includes(`Which of these do you want to keep? 1. ${lessons.cranes}`)).toBe(true);
   expect(await status(lessons.cranes)).toBe("pending");
   readOffered(join(stage.home, ".knack"), learned.session);
-  await prompt("keep 1", learned.session);
+  await types("keep 1", learned.session);
   await settled();
   expect(await status(lessons.cranes)).toBe("active");
   return next;
@@ -151,7 +151,7 @@ describe("a judge, live", () => {
     expect([init.code, init.stderr]).toEqual([0, ""]);
     expect((await agent.run("status")).stdout).toMatch(/^judge +claude/m);
     const { stdout } = await followLessons(agent, "/knack:learn");
-    expect(/systemMessage\\":\\"(Knack learned here: .*?)\\"/.exec(stdout)?.[1]).toContain(lessons.berths);
+    expect(stdout).toContain(`Knack learned here: ${lessons.berths}`);
   }, 180_000);
 
   test("in Codex: the same, with Knack's hook and its tools", async () => {
@@ -175,20 +175,20 @@ describe("a judge of no use, live in Claude Code,", () => {
     });
     const nonsense = { says: begins, turns: [[says("I like boats.")], [says("Very much.")]] };
     const play = { ...rest, branches: [nonsense, ...branches] };
-    const { stage, prompt, run: start, settled } = await live({ script: play, setup: harbor, onPath: true });
+    const { stage, types, run: start, settled } = await live({ script: play, setup: harbor, onPath: true });
     const run = runsFor(stage);
     expect((await start("install", "claude")).code).toBe(0);
     expect((await run("config", "set", "judge", "claude")).code).toBe(0);
     const asked = () =>
       stage.server.requests.filter(({ body }) => JSON.stringify(body ?? null).includes(begins)).length;
     expect((await run("config", "set", "judge.budgetDay", "0")).code).toBe(0);
-    const { session } = await prompt(prompts.berths);
+    const { session } = await types(prompts.berths);
     await settled();
     expect(asked()).toBe(0);
     expect((await run("status")).stdout).toMatch(/^judge +.*budget/m);
     expect((await run("config", "set", "judge.budgetDay", "0.5")).code).toBe(0);
     const order = "From now on, berths always go into docks/berths.json, never into files of their own.";
-    await prompt(order, session);
+    await types(order, session);
     await settled();
     expect(asked()).toBeGreaterThan(0);
     expect((await run("status")).stdout).toMatch(
@@ -217,23 +217,23 @@ async function playInCodex(part: Script): Promise<Agent> {
   writeFileSync(join(stage.home, ".codex/hooks.json"), JSON.stringify({ hooks: Object.fromEntries(hooks) }));
   // Required: Codex would ask the model before a slow server has told of its tools.
   const server = `{command=${JSON.stringify(process.execPath)},args=[${JSON.stringify(cli)},"mcp"],required=true}`;
-  const shared = [
-    ...["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"],
-    "--dangerously-bypass-hook-trust",
-  ];
+  const shared = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"];
   const { requests } = stage.server;
   return {
     stage,
-    prompt: async (text, session) => {
+    types: async (text, session) => {
       const from = requests.length;
-      const which = session === undefined ? [text] : ["resume", session, text];
+      const known = (await codexTranscripts(stage.home)).transcripts;
+      const which = session === undefined ? [] : ["resume", session];
       const tools = text === prompts.learn ? ["-c", `mcp_servers.knack=${server}`] : [];
-      const ran = await runClient(process.execPath, [codex, "exec", ...shared, ...tools, ...which], {
-        ...{ cwd: stage.project, env, seconds: 60 },
-      });
-      expect(ran.code, ran.stderr).toBe(0);
+      const command = [process.execPath, codex, ...which, ...shared, ...tools];
+      const place = { socket: join(stage.root, "tmux"), cwd: stage.project, env, command };
+      const does = { ready: "Ask Codex to do anything", leave: "/quit", stage };
+      const stdout = await sayOnce(place, text, does);
       const sent = requests.slice(from).map(({ body }) => JSON.stringify(body ?? null));
-      return { session: /"thread_id":"([^"]+)"/.exec(ran.stdout)?.[1] ?? "", stdout: ran.stdout, sent };
+      const { transcripts } = await codexTranscripts(stage.home);
+      const made = transcripts.find((path) => !known.includes(path));
+      return { session: session ?? made?.slice(-42, -6) ?? "", stdout, sent };
     },
     settled: () => quiet(stage.home),
   };

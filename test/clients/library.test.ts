@@ -55,7 +55,7 @@ const script: Script = {
 
 describe("the library, live in Claude Code", () => {
   test("hands over the skill that fits and nothing else, credits its use, and fills a gap", async () => {
-    const { stage, prompt, run, settled } = await live({ script, setup: harbor });
+    const { stage, prompt, types, run, settled } = await live({ script, setup: harbor });
     const skills = join(stage.home, ".claude", "skills");
     skill(
       skills,
@@ -93,11 +93,11 @@ describe("the library, live in Claude Code", () => {
       expect.objectContaining({ name: "release-notes", shown: 1, used: 1, harmful: 0 }),
     ]);
 
-    // Asked for in one session nothing is made, in two a draft.
-    await prompt("Generate the tide report for May");
+    // Asked for by a person in one session nothing is made, in two a draft.
+    await types("Generate the tide report for May");
     await settled();
     expect(JSON.parse((await run("gaps", "list", "--json")).stdout).gaps).toEqual([]);
-    await prompt("Please generate a tide report for June");
+    await types("Please generate a tide report for June");
     await settled();
     const { gaps } = JSON.parse((await run("gaps", "list", "--json")).stdout);
     expect(gaps).toEqual([expect.objectContaining({ status: "draft", because: null })]);

@@ -109,7 +109,7 @@ const live = (env?: Record<string, string>) =>
 
 describe("Knack, live in Claude Code", () => {
   test("hands a fix that one session found to the next ones, takes a correction in, takes back, and goes without a trace", async () => {
-    const { stage, prompt, run, settled } = await live();
+    const { stage, prompt, types, run, settled } = await live();
     const config = join(stage.home, ".claude");
     const before = filesIn(config);
     expect((await run("install", "claude")).code).toBe(0);
@@ -132,8 +132,8 @@ describe("Knack, live in Claude Code", () => {
     expect(third.sent.slice(0, told).join()).not.toContain("npm run verify");
 
     // Session 4: a person's word becomes a proposed rule.
-    const fourth = await prompt("Add a berth to the docks");
-    await prompt(
+    const fourth = await types("Add a berth to the docks");
+    await types(
       "From now on, berths always go into docks/berths.json, never into files of their own.",
       fourth.session,
     );
@@ -150,7 +150,7 @@ describe("Knack, live in Claude Code", () => {
     expect((await run("skills", "accept", rule.name)).code).toBe(0);
     const rules = join(stage.project, "CLAUDE.local.md");
     expect(readFileSync(rules, "utf8")).toContain("berths.json");
-    const undone = await prompt("/knack:undo");
+    const undone = await types("/knack:undo");
     expect(undone.sent.join()).toContain("Knack's answer to /knack:undo");
     expect(existsSync(rules)).toBe(false);
 
@@ -223,6 +223,6 @@ function openLedger(path: string): { data: string }[] {
 /** Claude Code's folder but for what it keeps for everybody. */
 function withoutClaudesOwn(files: Record<string, string>): Record<string, string> {
   const everybodys =
-    /^(?:\.claude\.json|\.last-cleanup|projects\/|backups\/|sessions\/|session-env\/|plugins\/store\/)/;
+    /^(?:\.claude\.json|\.last-cleanup|history\.jsonl|projects\/|backups\/|sessions\/|session-env\/|plugins\/store\/)/;
   return Object.fromEntries(Object.entries(files).filter(([path]) => !everybodys.test(path)));
 }

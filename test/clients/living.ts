@@ -1,11 +1,14 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import { quiet } from "../helpers/hook.ts";
 import { knack } from "../helpers/knack.ts";
 import { installClients } from "./install.mjs";
 import type { RecordedRequest, Script, Step } from "./model-server.ts";
 import { dressClaude, runClient, type Stage, setStage } from "./play.ts";
+import { answerFirstQuestions, type InTerminal, inTerminal } from "./typed.ts";
 
 export const bash = (command: string): Step => ({ tool: "Bash", input: { command, description: command } });
 export const says = (text: string): Step => ({ text });
@@ -17,6 +20,8 @@ export interface Live {
     text: string,
     session?: string,
   ) => Promise<{ session: string; stdout: string; sent: string[] }>;
+  /** Like `prompt`, by a person who types it at a terminal and leaves when it is answered: only such a prompt is a person's word. */
+  readonly types: Live["prompt"];
   readonly run: (...words: string[]) => ReturnType<typeof knack>;
   /** Waits until no worker has anything left to do. */
   readonly settled: () => Promise<void>;
@@ -47,24 +52,28 @@ export async function live(
   }
   const home = join(stage.home, ".knack");
   const requests = stage.server.requests as RecordedRequest[];
+  const tools = ["--allowedTools", "Bash", "Skill", "Read", ...(play.allowed ?? [])];
   return {
     stage,
+    types: async (text, session) => {
+      const from = requests.length;
+      const id = session ?? randomUUID();
+      const which = session === undefined ? ["--session-id", id] : ["--resume", id];
+      const key = around.ANTHROPIC_API_KEY ?? "";
+      await answerFirstQuestions(join(stage.home, ".claude"), stage.project, key);
+      const command = [claude, ...which, "--permission-mode", "default", ...tools];
+      const place = { socket: join(stage.root, "tmux"), cwd: stage.project, env: around };
+      const stdout = await sayOnce({ ...place, command }, text, { ready: "❯", leave: "/exit", stage });
+      return {
+        session: id,
+        stdout,
+        sent: requests.slice(from).map(({ body }) => JSON.stringify(body ?? null)),
+      };
+    },
     prompt: async (text, session) => {
       const from = requests.length;
       const which = session === undefined ? [] : ["--resume", session];
-      const args = [
-        "-p",
-        text,
-        ...which,
-        "--output-format",
-        "stream-json",
-        "--verbose",
-        "--allowedTools",
-        "Bash",
-        "Skill",
-        "Read",
-        ...(play.allowed ?? []),
-      ];
+      const args = ["-p", text, ...which, "--output-format", "stream-json", "--verbose", ...tools];
       const { code, stdout, stderr } = await runClient(claude, args, {
         cwd: stage.project,
         env: around,
@@ -98,4 +107,30 @@ export async function live(
       await quiet(stage.home);
     },
   };
+}
+
+/** Types one prompt at a client's terminal, leaves when the model has answered, and tells what the screen showed, in one line. */
+export async function sayOnce(
+  at: InTerminal,
+  text: string,
+  { ready, leave, stage }: { readonly ready: string; readonly leave: string; readonly stage: Stage },
+): Promise<string> {
+  let screen = "";
+  await inTerminal({ size: [200, 50], ...at, slowly: true }, async (terminal) => {
+    await terminal.sees(ready);
+    await pause(700); // what is typed while it starts is lost
+    const from = stage.server.answered();
+    await terminal.says(text);
+    for (let waited = 0; stage.server.answered() === from; waited++) {
+      if (waited > 600) throw new Error(`Nothing came of "${text}":\n${await terminal.screen()}`);
+      await pause(50);
+    }
+    await pause(1_000); // what follows an answer is written after it is shown
+    screen = await terminal.screen();
+    await terminal.says(leave);
+    // The terminal ends with the client.
+    for (let waited = 0; waited < 200 && (await terminal.screen().catch(() => null)) !== null; waited++)
+      await pause(50);
+  });
+  return screen.replace(/\s+/g, " ");
 }

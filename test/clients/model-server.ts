@@ -34,6 +34,8 @@ export interface ModelServer {
   readonly url: string;
   /** Everything that was asked, oldest first. Grows while clients work. */
   readonly requests: readonly RecordedRequest[];
+  /** How many turns ended: answers with words for somebody, and no call. */
+  answered(): number;
   close(): Promise<void>;
 }
 
@@ -44,8 +46,10 @@ export interface ModelServer {
  */
 export async function startModelServer(script: Script): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
+  let answered = 0;
+  const play = { ...script, ends: () => void answered++ };
   const server = createServer((request, response) => {
-    answer(script, requests, request, response).catch((error: unknown) => {
+    answer(play, requests, request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
     });
   });
@@ -53,6 +57,7 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    answered: () => answered,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -61,8 +66,13 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
   };
 }
 
+interface Play extends Script {
+  /** Called with each answer that ends a turn. */
+  ends(): void;
+}
+
 async function answer(
-  script: Script,
+  script: Play,
   requests: RecordedRequest[],
   request: IncomingMessage,
   response: ServerResponse,
@@ -110,7 +120,7 @@ function turnOf<Entry>(entries: readonly Entry[], isModels: (entry: Entry) => bo
 }
 
 function pick<Entry>(
-  script: Script,
+  script: Play,
   { tools }: { readonly tools?: readonly unknown[] },
   entries: readonly Entry[],
   isModels: (entry: Entry) => boolean,
@@ -125,10 +135,12 @@ function pick<Entry>(
   const number = turnOf(entries, isModels);
   const turn = (branch ?? script).turns[number];
   // Words, not the last turn again: a last turn that calls a tool would go on forever.
-  if (turn === undefined) return [{ text: `The script has no turn ${number + 1}.` }];
-  return typeof turn === "function"
-    ? turn(JSON.stringify(entries.slice(entries.findLastIndex(isModels) + 1)))
-    : turn;
+  const steps =
+    typeof turn === "function"
+      ? turn(JSON.stringify(entries.slice(entries.findLastIndex(isModels) + 1)))
+      : (turn ?? [{ text: `The script has no turn ${number + 1}.` }]);
+  if (steps.every((step) => "text" in step)) script.ends();
+  return steps;
 }
 
 // Never used twice, as a real API's ids: readers pair and count by them, also across sessions.
@@ -145,7 +157,7 @@ interface MessagesRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
 }
 
-function answerMessages(script: Script, body: MessagesRequest, response: ServerResponse) {
+function answerMessages(script: Play, body: MessagesRequest, response: ServerResponse) {
   const content = pick(script, body, body.messages, ({ role }) => role === "assistant").map((step) =>
     "text" in step
       ? { type: "text" as const, text: step.text }
@@ -211,7 +223,7 @@ interface ResponsesItem {
   readonly content?: unknown;
 }
 
-function answerResponses(script: Script, body: ResponsesRequest, response: ServerResponse) {
+function answerResponses(script: Play, body: ResponsesRequest, response: ServerResponse) {
   const input = typeof body.input === "string" ? [{ role: "user", content: body.input }] : body.input;
   const output = pick(script, body, input, isModelsItem).map(responsesItem);
   const answered = {

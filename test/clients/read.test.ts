@@ -1,9 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { beforeAll, describe, test } from "vitest";
 import { jsonLines, knack, root } from "../helpers/knack.ts";
 import { installClients } from "./install.mjs";
 import { type Played, playClaude, playCodex } from "./play.ts";
+import { type Typed, typeToClaude } from "./typed.ts";
 
 interface Told {
   readonly kind: string;
@@ -26,7 +28,7 @@ async function told(played: Played, paths: readonly string[]): Promise<string[]>
   );
 }
 
-async function sessionsIn(played: Played, paths: readonly string[]) {
+async function sessionsIn(played: Typed, paths: readonly string[]) {
   const { stdout } = await knack(["sessions", ...paths, "--json"], { home: played.home });
   return JSON.parse(stdout).sessions as {
     path: string;
@@ -175,10 +177,9 @@ describe("what a real client played is what is read", () => {
   test.concurrent("from Claude Code's subagent: a session of its own, without a person in it", async ({
     expect,
   }) => {
-    const played = await playClaude({
-      prompts: ["Look around"],
+    const options = {
       setup,
-      allowedTools: ["Agent", "Task", "Bash"],
+      args: ["--permission-mode", "default", "--allowedTools", "Agent", "Task", "Bash"],
       script: {
         turns: [
           [
@@ -203,6 +204,13 @@ describe("what a real client played is what is read", () => {
           },
         ],
       },
+    };
+    const played = await typeToClaude(options, async (terminal) => {
+      await terminal.sees("❯");
+      await pause(700); // what is typed while it starts is lost
+      await terminal.says("Look around");
+      await terminal.sees("There is a greeting.");
+      await pause(1_000); // what follows an answer is written after it is shown
     });
     try {
       expect(played.subagents).toHaveLength(1);

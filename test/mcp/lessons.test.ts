@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
+import { claudeLines } from "../helpers/claude.ts";
 import { hook } from "../helpers/hook.ts";
 import { type AnsweredLesson, answering, recordIn } from "../helpers/judging.ts";
 import { knack } from "../helpers/knack.ts";
@@ -13,9 +15,13 @@ const words = {
   cranes: "No, cranes are always painted yellow in this project, never green.",
 };
 
+/** Where Claude Code leaves the project's transcripts. */
+function folderOf(project: string): string {
+  return join(project, "../.claude/projects", project.replace(/[^A-Za-z0-9]/g, "-"));
+}
+
 /** Leaves sessions of the project where Claude Code would, in which the person corrected the agent. */
 function leaves({ project }: Host, said: readonly string[], more: readonly Step[] = []): void {
-  const folder = join(project, "../.claude/projects", project.replace(/[^A-Za-z0-9]/g, "-"));
   for (const [n, text] of said.entries()) {
     const steps = [
       ...["ropes", "quays", "boats", "tides"].map((thing) => ran(`ls ${thing}`)),
@@ -23,7 +29,7 @@ function leaves({ project }: Host, said: readonly string[], more: readonly Step[
       ...[ran("git status", "clean"), replied("You are right."), ...more],
     ];
     const lived = { name: `earlier${n}`, cwd: project, at: Date.now() - (n + 2) * hour, pace: 1_000, steps };
-    writeFileSync(join(folder, `earlier${n}.jsonl`), transcriptOf(lived));
+    writeFileSync(join(folderOf(project), `earlier${n}.jsonl`), transcriptOf(lived));
   }
 }
 
@@ -50,6 +56,17 @@ async function statuses({ project }: Host): Promise<Record<string, string>> {
   return Object.fromEntries(all.map(({ lesson, status }) => [lesson, status]));
 }
 
+function transcriptIn(project: string): string {
+  return join(folderOf(project), `${session}.jsonl`);
+}
+
+/** Adds a prompt to the transcript of the session that calls. */
+function types({ project }: Host, prompt: string): void {
+  const timestamp = new Date().toISOString();
+  const line = claudeLines(session, project).user(prompt, { uuid: randomUUID(), timestamp });
+  appendFileSync(transcriptIn(project), `${JSON.stringify(line)}\n`);
+}
+
 /** What the hook says to a prompt of the session that calls. */
 async function prompts({ project }: Host, prompt: string): Promise<string> {
   const home = join(project, "..");
@@ -57,7 +74,7 @@ async function prompts({ project }: Host, prompt: string): Promise<string> {
   const offer = join(home, ".knack/seen", session, "offer.json");
   // As if the person had had the time to read.
   if (existsSync(offer)) writeFileSync(offer, readFileSync(offer, "utf8").replace(/"at":\d+/, '"at":0'));
-  return (await hook({ ...payload, transcript_path: "/t.jsonl" }, { home })).stdout;
+  return (await hook({ ...payload, transcript_path: transcriptIn(project) }, { home })).stdout;
 }
 
 describe("lesson_leads and lesson_submit", () => {
@@ -105,7 +122,12 @@ describe("lesson_leads and lesson_submit", () => {
     expect(readdirSync(at.project).sort()).toEqual([".git"]);
     expect(await statuses(at)).toMatchObject({ [berths]: "pending", [cranes]: "pending" });
     expect(await prompts(at, "keep 2")).toContain(text);
-    expect((await knack(["work"], { home: join(at.project, "..") })).code).toBe(0);
+    const works = () => knack(["work"], { home: join(at.project, "..") });
+    expect((await works()).code).toBe(0);
+    expect(await statuses(at)).toMatchObject({ [lesson]: "pending", [text]: "pending" });
+    // Anybody can call a hook: the session itself must have the prompt.
+    types(at, "keep 2");
+    expect((await works()).code).toBe(0);
     expect(await statuses(at)).toMatchObject({ [lesson]: "pending", [text]: "active" });
   });
 
