@@ -309,15 +309,17 @@ async function findEarlier(
 function markDoubts(
   findings: readonly Finding[],
   events: readonly Event[],
-  { project: { root }, cwd }: SessionView,
+  { project: { root }, cwd, subagent }: SessionView,
 ): Finding[] {
+  // What its parent asks of a subagent may be anybody's words, which only the parent's transcript tells.
+  const seen = subagent ? events.map((event) => ({ ...event, given: "program" as const })) : events;
   const branches = findForeignBranches(events);
   return findings.map((finding) => {
     if (isSaid(finding.kind)) return finding;
     const branch = finding.refs.flatMap((ref) => branches.get(ref) ?? [])[0];
     const onBranch: Doubt | null =
       branch === undefined ? null : { kind: "branch", from: "repository", words: branch };
-    const doubt = findDoubt(finding, events, root ?? cwd) ?? onBranch;
+    const doubt = findDoubt(finding, seen, root ?? cwd) ?? onBranch;
     return doubt === null ? finding : { ...finding, doubt };
   });
 }

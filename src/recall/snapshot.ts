@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { type Clock, makeId, writeFileAtomically } from "../base/index.ts";
 import {
   applyDecay,
+  explainDoubt,
   extractGist,
   isHeldBack,
   isSharedLesson,
@@ -400,7 +401,7 @@ function listStartRows(sources: Sources): Row[] {
       name: lesson.name,
       // Who said yes to a lesson said so to its words.
       line: accepted.has(lesson.id) ? cutAtWord(oneLine(lesson.lesson), lineChars) : renderLessonLine(lesson),
-      offer: isNewHere(lesson) && !live.has(lesson.id) ? cutAtWord(oneLine(lesson.lesson), offerChars) : null,
+      offer: isNewHere(lesson) && !live.has(lesson.id) ? describeOffer(lesson) : null,
       brief:
         lesson.symptom === null
           ? lesson.name
@@ -431,6 +432,13 @@ function listStartRows(sources: Sources): Row[] {
     };
     return [`start ${scopeId}`, start];
   });
+}
+
+/** A lesson as the person is asked about it, with where doubtful words came from. */
+function describeOffer(lesson: Lesson): string {
+  const doubt = explainDoubt(lesson);
+  const text = cutAtWord(oneLine(lesson.lesson), offerChars);
+  return doubt === null ? text : `${text} (Look twice: ${oneLine(doubt)}.)`;
 }
 
 function getScopeId({ scope, project }: Lesson): string {

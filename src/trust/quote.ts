@@ -2,26 +2,23 @@
 const quotedChars = 160;
 
 /**
- * An error's line as it may be quoted to an agent: its shape, without any part that tells somebody to do something.
- * The line is the words of a program, which may repeat anybody's. Empty where nothing else is left.
+ * An error's line as it may be quoted to an agent: its first clause, if that tells of nothing but the error. The line
+ * is the words of a program, which may repeat anybody's. Empty where it tells somebody to do something, or speaks as
+ * Knack or the person would.
  */
 export function quoteError(line: string): string {
-  const shape = line.replace(url, "<url>").slice(0, quotedChars);
-  const parts = shape.split(/(?<=[.;!?。！？])\s+|(?<=[。；！？])|\s+[—–|>]+\s+|\s+(?=\()|\n/);
-  const kept: string[] = [];
-  for (const part of parts) {
-    // What follows an order belongs to it.
-    if (orders(part)) break;
-    kept.push(part);
-  }
-  return kept.join(" ").replace(/[\s:;,.-]+$/, "");
+  const [first = ""] = line.replace(url, "<url>").split(clauseEnd);
+  const shape = first.replace(/`/g, "").slice(0, quotedChars);
+  return orders(shape) ? "" : shape.replace(/[\s:;,.-]+$/, "");
 }
+
+const clauseEnd = /(?<=[.;!?])\s+|[。；！？]|\s+[—–|>]+\s+|\s+(?=\()|\n/;
 
 function orders(part: string): boolean {
   const words = part.replace(/^[\s\W_]*(?:(?:error|err|fatal|warning|hint|note|tip|info|e)[\s:!\]]+)*/i, "");
   if (commands.test(words) || addressed.test(part)) return true;
   // Other languages have their own words for that; an error's shape is mostly its names and signs.
-  return /[^\p{Script=Latin}\p{Script=Common}]{12}/u.test(part);
+  return /[^\p{Script=Latin}\p{Script=Common}]{4}/u.test(part);
 }
 
 /** Verbs with which an order begins. */
@@ -30,6 +27,6 @@ const commands =
 
 /** Somebody is spoken to, or told what must be done. */
 const addressed =
-  /\b(?:you (?:must|should|need|have to|are|can|may)|agents?\b[^.]{0,20}\b(?:must|should|need|please|run)|assistant|the (?:ai|model|llm|agent)\b|claude|codex|gemini|copilot|must (?:now |first )?(?:run|be run|execute|install)|make sure|be sure|it is required|as (?:an|the) (?:ai|assistant)|system prompt|previous instructions|instructions?:)/i;
+  /\b(?:you (?:must|should|need|have to|are|can|may)|agents?\b[^.]{0,20}\b(?:must|should|need|please|run)|assistant|the (?:ai|model|llm|agent)\b|claude|codex|gemini|copilot|must (?:now |first )?(?:run|be run|execute|install)|make sure|be sure|it is required|as (?:an|the) (?:ai|assistant)|system prompt|previous instructions|instructions?:|\bknack\b|what (?:also )?work(?:ed|s)|the (?:person|user)\b|\bapproved?\b|\ballowed to\b|required before|to be (?:removed|deleted|run|installed)|\bfix:|nothing works|before (?:any|each|you))/i;
 
 const url = /\b[a-z][a-z0-9+.-]*:\/\/(?!localhost|127\.)[^\s"'`)>\]]+/gi;
