@@ -229,7 +229,7 @@ export const orders: readonly SpeechRule[] = [
   // --- Secrecy ---
   ...say("concealment", "warn", "It tells the agent to hide something from the person.", {
     all: [
-      /\bconceal|withhold|\bhide\b|\bkeep\b|\bleave\b|\bhold\b|\bask|wonder|notice|enquire|complain|\b(?:need|have) to\b|n['’]en |\b(?:without|ohne|sin|sans|sem)\b/iu,
+      /\bconceal|withhold|\bhide\b|\bkeep\b|\bleave\b|\bhold\b|\bask|wonder|notice|enquire|complain|\b(?:need|have) to\b|n['’]en |\b(?:without t|ohne|sin|sans|sem)/i,
       re(
         String.raw`\b(?:conceal|withhold|hide|keep)\b(?: it| this| them)? from ${who} (?:that|what|how|why|which|the fact)\b`,
         String.raw`\b(?:keep|leave|hold)\b.{0,60}\bout of (?:your (?:report|summary|answer|reply|recap)\s?$|(?:what|anything|everything) you (?:show|tell|report|send|give|hand)\b)`,
@@ -314,6 +314,7 @@ export const orders: readonly SpeechRule[] = [
   }),
   ...say("persistence", "warn", "It sets up something that starts by itself later.", {
     all: [
+      /auto|cron|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7a3]|program/i,
       re(
         String.raw`(?:\bautostart\b|d[eé]marrage automatique|au d[eé]marrage|inicio autom[aá]tico|al iniciar sesi[oó]n|inicializa[cç][aã]o autom|avvio automatico|автозагрузк|автозапуск|自启动|开机启动|自動起動|スタートアップに|시작 ?프로그램|자동 ?시작|\bcron(?:tab|jobs?)\b|aufgabenplan|tâches? planifiées?|tareas? programadas?|定时任务|计划任务|планировщик)`,
       ),
@@ -327,6 +328,7 @@ export const orders: readonly SpeechRule[] = [
   // --- Wider rights ---
   ...say("permissions", "warn", "It asks for wider permissions for the agent.", {
     all: [
+      /\b(?:approv|confirm|asked|allowed|permi)|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7a3]|automat/i,
       re(
         String.raw`\b(?:switch|set|put|turn|change|start|run|configure)\b.{0,30}\b(?:harness|agent|client|cli|session|yourself|mode)\b.{0,40}\b(?:nothing|no (?:command|tool|step|action)s?|none|everything)\b.{0,25}\b(?:approv\w+|confirm\w*|asked|allowed|permission\w*|permitted)\b`,
         String.raw`自動承認|自动(?:批准|同意|确认)所有|(?:所有|全部)(?:命令|操作).{0,10}自动(?:批准|同意|确认)|자동(?:으로)? ?승인|automatisch (?:genehmig|bestätig|freigeb)\p{L}*|alle .{0,30}automatisch (?:genehmig|bestätig)|approuve\p{L}* automatiquement|apr(?:ueb|ob|ov)\p{L}* autom[aá]ticamente|approva\p{L}* automaticamente|автоматически (?:подтвержда|одобря)\p{L}*|(?:確認|許可|承認)(?:ダイアログ|画面)?を(?:すべて)?無効`,
