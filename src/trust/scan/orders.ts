@@ -9,7 +9,7 @@ const re = (...parts: readonly string[]) => {
 };
 
 /** A cheap first look at sentences that may be in another language; only they are read closely. */
-const foreign =
+export const foreign =
   /[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7a3]|\b(?:und|nicht|der|das|ein|auch|les|des|une|sans|el|los|las|que|sin|por|sem|para|che|della|senza|non|niet|het|zonder|bez|nie)\b/i;
 
 // --- Weak signs: each is common in honest skills, two or three of them together are not ---
@@ -175,8 +175,8 @@ export const orders: readonly SpeechRule[] = [
 
   // --- Other languages: a verb that sets aside with what binds; a lack of asking with an action; a no that does not count ---
   ...say("injection", "warn", "It sets aside what the person or the system said.", {
+    isForeign: true,
     all: [
-      foreign,
       re(
         String.raw`(?:ignorier\p{L}*|missacht\p{L}*|vergiss|vergessen sie|hinfällig|ungültig|außer kraft|aufgehoben)`,
         String.raw`(?:ne (?:tiens?|tenez) (?:plus |pas )?compte|(?:^|\P{L})ignore[rz]?\s(?:toutes |tous )?(?:les|ce)\s|oublie[rz]?\s|fais abstraction)`,
@@ -199,8 +199,8 @@ export const orders: readonly SpeechRule[] = [
     ),
   }),
   ...say("injection", "warn", "It tells the agent to act without asking.", {
+    isForeign: true,
     all: [
-      foreign,
       re(
         String.raw`(?:rückfragen sind (?:nicht|un)|ohne (?:\p{L}+ )?(?:rückfrage|bestätigung|erlaubnis|zustimmung|nachzufragen|zu fragen)|frag\p{L}* (?:den|die|das) (?:be)?(?:nutzer|anwender|person)\p{L}* nicht|sans (?:demander|autorisation|confirmation|attendre)|ne (?:lui )?demande[rz]? (?:pas|jamais|rien))`,
         `(?:no (?:le )?preguntes?|sin (?:pedir|preguntar|esperar)|sin (?:la )?(?:confirmaci[oó]n|aprobaci[oó]n|permiso)|sem (?:pedir|perguntar|confirma[cç]|permiss)|n[aã]o (?:pergunte|pe[cç]a)|non chiedere (?:mai )?(?:conferma|permesso|all)|senza (?:chiedere|conferma|permesso))`,
@@ -216,8 +216,8 @@ export const orders: readonly SpeechRule[] = [
     ),
   }),
   ...say("injection", "warn", "It goes on against the person's no.", {
+    isForeign: true,
     all: [
-      foreign,
       re(
         String.raw`(?:auch|selbst) wenn .{0,30}(?:nutzer\p{L}*|anwender\p{L}*|person|er|sie) .{0,30}(?:widersprich|ablehn|nein|verbiet|dagegen)`,
         String.raw`m[eê]me si .{0,30}(?:utilisat\p{L}+|personne|il|elle) .{0,30}(?:refuse|dit non|s['’]oppose|interdit)|(?:aunque|incluso si) .{0,30}(?:diga que no|se oponga|se niegue|lo (?:haya )?pedido|lo prohíba)|mesmo que .{0,30}(?:diga (?:que )?n[aã]o|recuse|proíba)|anche se .{0,30}(?:dice di no|rifiuta|vieta)`,
@@ -356,8 +356,8 @@ export const orders: readonly SpeechRule[] = [
 
   // --- Code from elsewhere ---
   ...say("download-and-run", "warn", "It asks to download something and run it.", {
+    isForeign: true,
     all: [
-      foreign,
       re(
         String.raw`(?:\blad(?:e|en)\b.{0,120}\bherunter|herunterlad\p{L}*|t[eé]l[eé]charge\p{L}*|descarg\p{L}+|baix[ae]\p{L}*\s|scarica\p{L}*|скача\p{L}+|загрузи\p{L}*|下载|下載|ダウンロード|다운로드|pobierz|indir)`,
       ),
