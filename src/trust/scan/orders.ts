@@ -9,7 +9,7 @@ const re = (...parts: readonly string[]) => {
 };
 
 /** A cheap first look at sentences that may be in another language; only they are read closely. */
-const foreign =
+export const foreign =
   /[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7a3]|\b(?:und|nicht|der|das|ein|auch|les|des|une|sans|el|los|las|que|sin|por|sem|para|che|della|senza|non|niet|het|zonder|bez|nie)\b/i;
 
 // --- Weak signs: each is common in honest skills, two or three of them together are not ---
@@ -175,8 +175,8 @@ export const orders: readonly SpeechRule[] = [
 
   // --- Other languages: a verb that sets aside with what binds; a lack of asking with an action; a no that does not count ---
   ...say("injection", "warn", "It sets aside what the person or the system said.", {
+    isForeign: true,
     all: [
-      foreign,
       re(
         String.raw`(?:ignorier\p{L}*|missacht\p{L}*|vergiss|vergessen sie|hinfällig|ungültig|außer kraft|aufgehoben)`,
         String.raw`(?:ne (?:tiens?|tenez) (?:plus |pas )?compte|(?:^|\P{L})ignore[rz]?\s(?:toutes |tous )?(?:les|ce)\s|oublie[rz]?\s|fais abstraction)`,
@@ -199,8 +199,8 @@ export const orders: readonly SpeechRule[] = [
     ),
   }),
   ...say("injection", "warn", "It tells the agent to act without asking.", {
+    isForeign: true,
     all: [
-      foreign,
       re(
         String.raw`(?:rückfragen sind (?:nicht|un)|ohne (?:\p{L}+ )?(?:rückfrage|bestätigung|erlaubnis|zustimmung|nachzufragen|zu fragen)|frag\p{L}* (?:den|die|das) (?:be)?(?:nutzer|anwender|person)\p{L}* nicht|sans (?:demander|autorisation|confirmation|attendre)|ne (?:lui )?demande[rz]? (?:pas|jamais|rien))`,
         `(?:no (?:le )?preguntes?|sin (?:pedir|preguntar|esperar)|sin (?:la )?(?:confirmaci[oó]n|aprobaci[oó]n|permiso)|sem (?:pedir|perguntar|confirma[cç]|permiss)|n[aã]o (?:pergunte|pe[cç]a)|non chiedere (?:mai )?(?:conferma|permesso|all)|senza (?:chiedere|conferma|permesso))`,
@@ -216,8 +216,8 @@ export const orders: readonly SpeechRule[] = [
     ),
   }),
   ...say("injection", "warn", "It goes on against the person's no.", {
+    isForeign: true,
     all: [
-      foreign,
       re(
         String.raw`(?:auch|selbst) wenn .{0,30}(?:nutzer\p{L}*|anwender\p{L}*|person|er|sie) .{0,30}(?:widersprich|ablehn|nein|verbiet|dagegen)`,
         String.raw`m[eê]me si .{0,30}(?:utilisat\p{L}+|personne|il|elle) .{0,30}(?:refuse|dit non|s['’]oppose|interdit)|(?:aunque|incluso si) .{0,30}(?:diga que no|se oponga|se niegue|lo (?:haya )?pedido|lo prohíba)|mesmo que .{0,30}(?:diga (?:que )?n[aã]o|recuse|proíba)|anche se .{0,30}(?:dice di no|rifiuta|vieta)`,
@@ -229,7 +229,7 @@ export const orders: readonly SpeechRule[] = [
   // --- Secrecy ---
   ...say("concealment", "warn", "It tells the agent to hide something from the person.", {
     all: [
-      /\bconceal|withhold|\bhide\b|\bkeep\b|\bleave\b|\bhold\b|\bask|wonder|notice|enquire|complain|\b(?:need|have) to\b|n['’]en |\b(?:without|ohne|sin|sans|sem)\b/iu,
+      /\bconceal|withhold|\bhide\b|\bkeep\b|\bleave\b|\bhold\b|\bask|wonder|notice|enquire|complain|\b(?:need|have) to\b|n['’]en |\b(?:without t|ohne|sin|sans|sem)/i,
       re(
         String.raw`\b(?:conceal|withhold|hide|keep)\b(?: it| this| them)? from ${who} (?:that|what|how|why|which|the fact)\b`,
         String.raw`\b(?:keep|leave|hold)\b.{0,60}\bout of (?:your (?:report|summary|answer|reply|recap)\s?$|(?:what|anything|everything) you (?:show|tell|report|send|give|hand)\b)`,
@@ -314,6 +314,7 @@ export const orders: readonly SpeechRule[] = [
   }),
   ...say("persistence", "warn", "It sets up something that starts by itself later.", {
     all: [
+      /auto|cron|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7a3]|program/i,
       re(
         String.raw`(?:\bautostart\b|d[eé]marrage automatique|au d[eé]marrage|inicio autom[aá]tico|al iniciar sesi[oó]n|inicializa[cç][aã]o autom|avvio automatico|автозагрузк|автозапуск|自启动|开机启动|自動起動|スタートアップに|시작 ?프로그램|자동 ?시작|\bcron(?:tab|jobs?)\b|aufgabenplan|tâches? planifiées?|tareas? programadas?|定时任务|计划任务|планировщик)`,
       ),
@@ -327,6 +328,7 @@ export const orders: readonly SpeechRule[] = [
   // --- Wider rights ---
   ...say("permissions", "warn", "It asks for wider permissions for the agent.", {
     all: [
+      /\b(?:approv|confirm|asked|allowed|permi)|[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7a3]|automat/i,
       re(
         String.raw`\b(?:switch|set|put|turn|change|start|run|configure)\b.{0,30}\b(?:harness|agent|client|cli|session|yourself|mode)\b.{0,40}\b(?:nothing|no (?:command|tool|step|action)s?|none|everything)\b.{0,25}\b(?:approv\w+|confirm\w*|asked|allowed|permission\w*|permitted)\b`,
         String.raw`自動承認|自动(?:批准|同意|确认)所有|(?:所有|全部)(?:命令|操作).{0,10}自动(?:批准|同意|确认)|자동(?:으로)? ?승인|automatisch (?:genehmig|bestätig|freigeb)\p{L}*|alle .{0,30}automatisch (?:genehmig|bestätig)|approuve\p{L}* automatiquement|apr(?:ueb|ob|ov)\p{L}* autom[aá]ticamente|approva\p{L}* automaticamente|автоматически (?:подтвержда|одобря)\p{L}*|(?:確認|許可|承認)(?:ダイアログ|画面)?を(?:すべて)?無効`,
@@ -354,8 +356,8 @@ export const orders: readonly SpeechRule[] = [
 
   // --- Code from elsewhere ---
   ...say("download-and-run", "warn", "It asks to download something and run it.", {
+    isForeign: true,
     all: [
-      foreign,
       re(
         String.raw`(?:\blad(?:e|en)\b.{0,120}\bherunter|herunterlad\p{L}*|t[eé]l[eé]charge\p{L}*|descarg\p{L}+|baix[ae]\p{L}*\s|scarica\p{L}*|скача\p{L}+|загрузи\p{L}*|下载|下載|ダウンロード|다운로드|pobierz|indir)`,
       ),

@@ -319,6 +319,7 @@ const unseen = new RegExp(
 /** Latin words with letters of another alphabet that look the same: `exаmple.com` is another host. */
 function findMixedWords(text: string): ScanMatch[] {
   const message = "A word mixes alphabets that look alike.";
+  if (!/[\u0400-\u052f\u03bf]/.test(text)) return [];
   return [...text.matchAll(mixedWords)].map(({ 0: word, index: at }) => ({
     ...{ at, end: at + word.length, code: "hidden-character", severity: "warn", message },
   }));

@@ -12,13 +12,15 @@ export interface SpeechRule {
   readonly isWide?: true;
   /** "Never send …" is no order to send. */
   readonly isDone?: true;
+  /** Only a sentence that may be in another language than English is looked at. */
+  readonly isForeign?: true;
 }
 
 export function say(
   code: ConcernCode,
   severity: "block" | "warn",
   message: string,
-  rest: Pick<SpeechRule, "all" | "not" | "isWide" | "isDone">,
+  rest: Pick<SpeechRule, "all" | "not" | "isWide" | "isDone" | "isForeign">,
 ): SpeechRule[] {
   return [{ code, severity, message, ...rest }];
 }

@@ -1,7 +1,7 @@
 /** Words that turn an agent against the person it works for, told apart sentence by sentence. */
 
 import type { ScanMatch } from "./concern.ts";
-import { orders } from "./orders.ts";
+import { foreign, orders } from "./orders.ts";
 import { type SpeechRule, say } from "./speech-rule.ts";
 
 /**
@@ -14,7 +14,8 @@ export function findSpeech(text: string, source = text, seen = new Set<string>()
     if (seen.has(one.text)) return [];
     seen.add(one.text);
     // Under "Never:" a list says what not to do; what it says not to tell is hidden all the same.
-    const sought = one.isAgainst ? rules.filter(({ code }) => code === "concealment") : rules;
+    const known = foreign.test(one.text) ? rules : englishRules;
+    const sought = one.isAgainst ? known.filter(({ code }) => code === "concealment") : known;
     const near = readLazily(() => one.text);
     const wide = readLazily(() => joinNext(text, sentences, n));
     return sought.flatMap((rule) => (applies(rule, rule.isWide ? wide : near) ? [report(rule, one)] : []));
@@ -632,3 +633,5 @@ const rules: readonly SpeechRule[] = [
   }),
   ...orders,
 ];
+
+const englishRules = rules.filter(({ isForeign = false }) => !isForeign);
