@@ -234,7 +234,8 @@ async function inspectLedger(tx: Kysely<Tables>, anchor: ChainAnchor): Promise<L
     .execute();
   const known = new Set(links.map(({ link }) => link));
   const inspector = new ChainInspector(masked, (link) => known.has(link));
-  for (let after = 0; ; ) {
+  // Also entries that somebody put before the first.
+  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
     const rows = await readAfter(tx, after);
     for (const row of rows) inspector.inspect(row);
     const last = rows.at(-1);
