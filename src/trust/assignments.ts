@@ -33,7 +33,7 @@ const anyTellingWord = new RegExp(tellingWords, "i");
 const named = buildNamedPattern(tellingWords);
 /** Names that are rare, also in the languages that people name their settings in. */
 const rareWords =
-  "mnemonic|IDENTIFIED BY|psk|pw|salt|[cx]srf|mot_de_passe|motdepasse|cl[eé]_\\w{1,12}|clave|chave|contrase[nñ]a|senha|kennwort|wachtwoord|has[lł]o|parola";
+  "mnemonic|IDENTIFIED BY|psk|pw|salt|[cx]srf|mot_de_passe|motdepasse|cl[eé]_(?:secr[eè]te|\\w{1,12})|clave|chave|contrase[nñ]a|senha|kennwort|wachtwoord|has[lł]o|parola";
 const anyRareWord = new RegExp(`${rareWords}`, "i");
 const rarelyNamed = buildNamedPattern([rareWords, ...foreignWords].join("|"));
 
@@ -166,7 +166,7 @@ const shortPasswordWord =
 const keyQualifier =
   "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes|unseal|recovery|pre[_-]?shared|validation|decrypt(?:ion)?|certificate|storage|setup|wallet";
 const secretName = new RegExp(
-  `(?:secret|mnemonic|secret[_-]?id|private_key_id|cl[eé]_secr\\w+|(?:clave|chave)_(?:api|secret\\w)|[a-z0-9][_-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?)s?$`,
+  `(?:secret|mnemonic|secret[_-]?id|private_key_id|cl[eé]_secr[eè]te|(?:clave|chave)_(?:api|secret\\w)|[a-z0-9][_-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?)s?$`,
   "i",
 );
 const weakName = /(?:tokens?|(?:^|[^a-z])salt|[cx]srf|(?:^|[^a-z])auth|authorization)$|_KEY$|^X-[\w-]*-Key$/i;
