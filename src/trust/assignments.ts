@@ -43,10 +43,17 @@ function buildNamedPattern(words: string): RegExp {
 }
 
 export function assignments(text: string): Span[] {
-  // Searching for rare words separately is cheaper than one more alternative in the main pattern.
-  const hasRareWord = foreignWords.some((word) => text.includes(word)) || anyRareWord.test(text);
   // The hook reads one short text: it must not compile a pattern without need.
-  const patterns = [...(anyTellingWord.test(text) ? [named] : []), ...(hasRareWord ? [rarelyNamed] : [])];
+  return anyTellingWord.test(text) ? findAssigned(text, named) : [];
+}
+
+/** Assignments to rare names: searching for them separately, in parts of a text, is cheaper. */
+export function rareAssignments(text: string): Span[] {
+  const hasRareWord = foreignWords.some((word) => text.includes(word)) || anyRareWord.test(text);
+  return hasRareWord ? findAssigned(text, rarelyNamed) : [];
+}
+
+function findAssigned(text: string, pattern: RegExp): Span[] {
   // The same few names repeat.
   const strengths = new Map<string, Strength | undefined>();
   const grade = (name: string, tail: string): Strength | undefined => {
@@ -54,13 +61,11 @@ export function assignments(text: string): Span[] {
     if (!strengths.has(key)) strengths.set(key, gradeName(name, tail));
     return strengths.get(key);
   };
-  return patterns.flatMap((pattern) => {
-    let done = 0;
-    return [...text.matchAll(pattern)].flatMap((match) => {
-      const span = match.index < done ? undefined : assignedSecret(text, match, grade);
-      done = span?.end ?? done;
-      return span ?? [];
-    });
+  let done = 0;
+  return [...text.matchAll(pattern)].flatMap((match) => {
+    const span = match.index < done ? undefined : assignedSecret(text, match, grade);
+    done = span?.end ?? done;
+    return span ?? [];
   });
 }
 

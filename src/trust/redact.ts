@@ -12,6 +12,7 @@ import {
   longRuns,
   makeSpan,
   mask,
+  rareAssignments,
   type Span,
   secretUnder,
 } from "./assignments.ts";
@@ -82,6 +83,7 @@ function findPlain(text: string, runs: readonly CharRun[]): Span[] {
 function tellingSecrets(text: string, parts: TellingParts): Span[] {
   return [
     ...commandSecrets(parts.text).map(parts.place),
+    ...rareAssignments(parts.text).map(parts.place),
     ...printedSecrets(parts.text).map(parts.place),
     ...formSecrets(parts.text).map(parts.place),
     ...tableSecrets(text, parts),
