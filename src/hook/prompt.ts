@@ -8,7 +8,7 @@ import { findHome, readQuestion, recallFromSnapshot, renderPromptFact } from "..
 import { describeProject, type FoundItem, find, readIndexFiles, renderFound } from "../search/index.ts";
 import { noteRequest, writeNote } from "../spool/index.ts";
 import { findCheckout } from "../transcripts/index.ts";
-import { dropPrivate, ownWords, redact } from "../trust/index.ts";
+import { dropPrivate, ownWords, redactPrompt } from "../trust/index.ts";
 import { attempt, type HookEvent, type HookReply, isGivenByProgram } from "./event.ts";
 import { takeAnswer } from "./offer.ts";
 import { holdBack, type OpenSnapshot, openMarks, show, withSnapshot } from "./session.ts";
@@ -28,7 +28,7 @@ const skillBytes = 1_000_000;
 export async function atPrompt(call: HookEvent): Promise<HookReply | null> {
   openMarks(call.home, call.session).beginTurn(call.now);
   const typed = dropPrivate(asString(call.payload.prompt) ?? "");
-  const text = redact(extractUserText(typed));
+  const text = redactPrompt(extractUserText(typed));
   if (text === "") return null;
   const isPersons = !isGivenByProgram(call.env);
   const answered = isPersons ? takeAnswer(call, text) : null;

@@ -33,7 +33,7 @@ const anyTellingWord = new RegExp(tellingWords, "i");
 const named = buildNamedPattern(tellingWords);
 /** Names that are rare, also in the languages that people name their settings in. */
 const rareWords =
-  "mnemonic|IDENTIFIED BY|psk|pw|salt|[cx]srf|mot_de_passe|motdepasse|cl[eé]_\\w{1,12}|clave|chave|contrase[nñ]a|senha|kennwort|wachtwoord|has[lł]o|parola";
+  "mnemonic|IDENTIFIED BY|psk|pw|salt|[cx]srf|mot_de_passe|motdepasse|cl[eé]_(?:secr[eè]te|\\w{1,12})|clave|chave|contrase[nñ]a|senha|kennwort|wachtwoord|has[lł]o|parola";
 const anyRareWord = new RegExp(`${rareWords}`, "i");
 const rarelyNamed = buildNamedPattern([rareWords, ...foreignWords].join("|"));
 
@@ -43,10 +43,17 @@ function buildNamedPattern(words: string): RegExp {
 }
 
 export function assignments(text: string): Span[] {
-  // Searching for rare words separately is cheaper than one more alternative in the main pattern.
-  const hasRareWord = foreignWords.some((word) => text.includes(word)) || anyRareWord.test(text);
   // The hook reads one short text: it must not compile a pattern without need.
-  const patterns = [...(anyTellingWord.test(text) ? [named] : []), ...(hasRareWord ? [rarelyNamed] : [])];
+  return anyTellingWord.test(text) ? findAssigned(text, named) : [];
+}
+
+/** Assignments to rare names: searching for them separately, in parts of a text, is cheaper. */
+export function rareAssignments(text: string): Span[] {
+  const hasRareWord = foreignWords.some((word) => text.includes(word)) || anyRareWord.test(text);
+  return hasRareWord ? findAssigned(text, rarelyNamed) : [];
+}
+
+function findAssigned(text: string, pattern: RegExp): Span[] {
   // The same few names repeat.
   const strengths = new Map<string, Strength | undefined>();
   const grade = (name: string, tail: string): Strength | undefined => {
@@ -54,13 +61,11 @@ export function assignments(text: string): Span[] {
     if (!strengths.has(key)) strengths.set(key, gradeName(name, tail));
     return strengths.get(key);
   };
-  return patterns.flatMap((pattern) => {
-    let done = 0;
-    return [...text.matchAll(pattern)].flatMap((match) => {
-      const span = match.index < done ? undefined : assignedSecret(text, match, grade);
-      done = span?.end ?? done;
-      return span ?? [];
-    });
+  let done = 0;
+  return [...text.matchAll(pattern)].flatMap((match) => {
+    const span = match.index < done ? undefined : assignedSecret(text, match, grade);
+    done = span?.end ?? done;
+    return span ?? [];
   });
 }
 
@@ -166,7 +171,7 @@ const shortPasswordWord =
 const keyQualifier =
   "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes|unseal|recovery|pre[_-]?shared|validation|decrypt(?:ion)?|certificate|storage|setup|wallet";
 const secretName = new RegExp(
-  `(?:secret|mnemonic|secret[_-]?id|private_key_id|cl[eé]_secr\\w+|(?:clave|chave)_(?:api|secret\\w)|[a-z0-9][_-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?)s?$`,
+  `(?:secret|mnemonic|secret[_-]?id|private_key_id|cl[eé]_secr[eè]te|(?:clave|chave)_(?:api|secret\\w)|[a-z0-9][_-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?)s?$`,
   "i",
 );
 const weakName = /(?:tokens?|(?:^|[^a-z])salt|[cx]srf|(?:^|[^a-z])auth|authorization)$|_KEY$|^X-[\w-]*-Key$/i;

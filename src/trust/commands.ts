@@ -46,7 +46,7 @@ function commandBefore(text: string, at: number): string {
 
 /** Leading words that run the program that follows them. */
 const carriers =
-  /^(?:[\s"'[{,:]|(?:#|\/\/)\s?(?:\w{1,12}:)?|(?:sudo|doas|env|time|nohup|exec|command|xargs|then|do|if|RUN|run)\b(?:\s+-\w+(?:\s+[\w-]+)?)?|[A-Za-z_]\w*=\S*|"?(?:command|cmd|args|input)"?)*/;
+  /^(?:[\s"'[{,:+]|(?:#|\/\/)\s?(?:\w{1,12}:)?|(?:sudo|doas|env|time|nohup|exec|command|xargs|then|do|if|RUN|run)\b(?:\s+-\w+(?:\s+[\w-]+)?)?|[A-Za-z_]\w*=\S*|"?(?:command|cmd|args|input)"?)*/;
 
 function programOf(command: string): string {
   const [name = ""] = /^[\w./\\:-]+/.exec(command.replace(carriers, "")) ?? [];

@@ -122,7 +122,7 @@ const forms: readonly Form[] = [
   ["password", /^[^\s:#]{1,80}:(?:\d{2,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:([^\s"\\]{4,200})$/gm, isChosen],
   ["password", /(?:^|\n)\s*masterauth\s+"?([^\s"]{4,200})/g, isGiven],
   ["password", /\buser \S{1,40} on\b[^\n]{0,40} >([^\s"\\]{6,200})/g, isGiven],
-  ["password", /\b\w*[Pp]assword:: ?([A-Za-z0-9+/]{8,}={0,2})/g, any],
+  ["password", /[Pp]assword:: ?([A-Za-z0-9+/]{8,}={0,2})/g, any],
   ["password", /WIFI:[^\n]{0,120}?[;:]P:((?:\\.|[^;\n\\]){4,80});/g, isGiven],
   ["password", /\b(?:snmp-server community|(?:tacacs|radius)(?:-server)?(?: host \S{1,60})? key|isakmp key|pre-shared-key(?: local| remote)?|authentication-key \d+ \w+|key-string|wpa-psk(?: ascii)?) (?:[05678] )?"?([^\s"]{4,200})/g, isChosen],
   ["password", /:\s{0,3}(?:PSK|EAP|XAUTH|NTLM|PIN)\s{1,4}"([^"\n]{4,200})"/g, isGiven],
@@ -131,7 +131,7 @@ const forms: readonly Form[] = [
   ["key", /"(?:d|p|q|dp|dq|qi|k)"\s?:\s?"([\w-]{20,1000})"(?=[^}]{0,2000}"(?:kty|crv|use|kid|alg)")/g, isMixed],
   ["key", /"kty"[^}]{0,2000}?"(?:d|k)"\s?:\s?"([\w-]{20,1000})"/g, isMixed],
   ["private-key", /Private-Lines: \d+\s*\n((?:[A-Za-z0-9+/=]{4,}\s*\n)+)/g, any],
-  ["key", new RegExp(String.raw`\b\w{0,40}(?:key|secret|passw(?:or)?d|token|seed)s?(?:_?bytes)?(?:\[\d{0,4}\])?\s{0,3}(?::?=|:)\s{0,3}(?:new \w+\[\d{0,4}\]\s{0,3}|\w{1,20}\()?[{[(]\s{0,20}(${listItem}(?:\s{0,20},\s{0,20}${listItem}){7,255})`, "gi"), list],
+  ["key", new RegExp(String.raw`(?:key|secret|passw(?:or)?d|token|seed)s?(?:_?bytes)?(?:\[\d{0,4}\])?\s{0,3}(?::?=|:)\s{0,3}(?:new \w+\[\d{0,4}\]\s{0,3}|\w{1,20}\()?[{[(]\s{0,20}(${listItem}(?:\s{0,20},\s{0,20}${listItem}){7,255})`, "gi"), list],
   ["password", /<(?:\w{0,30}Password)>\s{0,40}<Value>([^<\s]{6,2000})<\/Value>/gi, isGiven],
   // What programs print and are sent.
   ["password", /(?:password|passphrase|secret)\b[^\n]{0,80}\n(?:new |generated )?(?:value|one|password): ([^\s"\\]{8,200})/gi, isChosen],
@@ -148,7 +148,7 @@ const forms: readonly Form[] = [
   ["password", /"value"\s?:\s?"([^"\n\\]{6,400})"\s?,\s?"(?:name|key)"\s?:\s?"[^"\n]{0,60}(?:password|passwd|secret|token|api[._-]?key)"/gi, isChosen],
   ["key", /(?:^|[\s("'*])(?:\w+['’]s|the|my|our) (?:\w{1,12} )?key ?(?:->|→|:|=|is) ?["'`*]*([\w+/=-]{20,200})/gim, random],
   ["key", /(?:^|[\s{,])["']?key["']?\s?[:=]\s?["']?([A-Za-z0-9]{32,128})(?=["']?(?:\s|$|[,}]))/gm, bareKey],
-  ["password", /\w*(?:password|secret|token|passphrase)\w*\s?=\s?''([^'\n]{6,200})''/gi, isGiven],
+  ["password", /(?:password|secret|token|passphrase)\w{0,20}\s?=\s?''([^'\n]{6,200})''/gi, isGiven],
   ["token", /["'`]([\w+/=-]{20,200})["'`] = \w[^\n]{0,200}\.\w*(?:secret|token|password|api_key)\b/gi, random],
   ["encoded", /(?:pass|pwd|\bpw\b|secret|token|key)[^\n]{0,60}?["'>=:]\s?((?:\\+u00[2-7][0-9a-f]|\\+x[2-7][0-9a-f]|&#x?[0-9a-f]{2,3};){6,200})/gi, any],
 ];

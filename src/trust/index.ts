@@ -16,7 +16,7 @@ export { ownWords } from "./own-words.ts";
 export { dropPrivate } from "./private.ts";
 export { isFromOutside, isNativeTool, leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
 export { quoteError } from "./quote.ts";
-export { findSecrets, redact } from "./redact.ts";
+export { findSecrets, redact, redactPrompt } from "./redact.ts";
 export {
   cleanEvents,
   createRedactor,

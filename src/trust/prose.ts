@@ -92,7 +92,7 @@ export function proseSecrets(text: string): Span[] {
   return [...promptAnswers(text), ...saidSecrets(text), ...typedSecrets(text), ...saidPhrases(text)];
 }
 
-const reach = { before: 30, after: 140 };
+const reach = { before: 48, after: 140 };
 const typedWord = /[^\s"'`«»“”„‘’「」『』，。、；：（）*,;()]{8,64}/g;
 
 /** Words that look like a password in the line of a word for one, whatever says how they belong together. */

@@ -12,6 +12,7 @@ import {
   longRuns,
   makeSpan,
   mask,
+  rareAssignments,
   type Span,
   secretUnder,
 } from "./assignments.ts";
@@ -21,7 +22,7 @@ import { formSecrets, looksTyped, openSecrets } from "./forms.ts";
 import { besideSecrets, proseSecrets } from "./prose.ts";
 import { printedSecrets } from "./shown.ts";
 import { tableSecrets } from "./tables.ts";
-import { findTellingParts, searchLast } from "./telling.ts";
+import { findTellingParts, searchLast, type TellingParts } from "./telling.ts";
 import { knownTokens, passwordHashes } from "./tokens.ts";
 
 /** No text is known to need more rounds; the limit guards against a pattern that never settles. */
@@ -37,6 +38,11 @@ export function redact(text: string): string {
     clean = mask(clean, spans);
   }
   return clean;
+}
+
+/** Redacts a prompt of which nothing else of the session is known: one word alone may answer a question for a password. */
+export function redactPrompt(text: string): string {
+  return looksTyped(text.trim()) ? mask(text, [makeSpan(0, text, "password")]) : redact(text);
 }
 
 /** Redacts the value of a named field: under `password` all of it is secret. */
@@ -65,15 +71,23 @@ function findPlain(text: string, runs: readonly CharRun[]): Span[] {
     ...authorizations(text),
     ...cookies(text),
     ...optionSecrets(text),
-    ...commandSecrets(parts.text).map(parts.place),
     ...assignments(text),
     ...openSecrets(text),
+    ...(parts.text === "" ? [] : tellingSecrets(text, parts)),
+    ...encodedSecrets(text, runs, holdsSecret),
+    ...besideSecrets(text, runs),
+  ];
+}
+
+/** Secrets near a telling word: most texts have none, and need none of these searches. */
+function tellingSecrets(text: string, parts: TellingParts): Span[] {
+  return [
+    ...commandSecrets(parts.text).map(parts.place),
+    ...rareAssignments(parts.text).map(parts.place),
     ...printedSecrets(parts.text).map(parts.place),
     ...formSecrets(parts.text).map(parts.place),
     ...tableSecrets(text, parts),
     ...proseSecrets(parts.text).map(parts.place),
-    ...encodedSecrets(text, runs, holdsSecret),
-    ...besideSecrets(text, runs),
   ];
 }
 
