@@ -78,16 +78,16 @@ function resolveExisting(path: string): string | null {
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (!["ENOENT", "ENOTDIR", "ELOOP"].includes(code) || dirname(path) === path) throw error;
-    // What is written through a link to nothing comes into being elsewhere.
-    if (code === "ELOOP" || isThere(path)) return null;
+    // What is written through a link to nothing comes into being elsewhere; a folder may just have been made.
+    if (code === "ELOOP" || isLink(path)) return null;
     const parent = resolveExisting(dirname(path));
     return parent === null ? null : join(parent, basename(path));
   }
 }
 
-function isThere(path: string): boolean {
+function isLink(path: string): boolean {
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   } catch {
     return false;
   }

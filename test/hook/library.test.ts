@@ -80,7 +80,7 @@ describe("a prompt and the library", () => {
 
   test("gets nothing where nothing fits, and that is noted without secrets", async () => {
     const made = await stocked();
-    const key = "AKIAIOSFODNN7EXAMPLE";
+    const key = "AKIAQ7XJ2WLRB4N5T8ZD";
     expect(await prompt(made, `Water the ficus in the lobby with ${key} every second Tuesday`)).toBe("");
     expect(notes(made, "offered")).toEqual([]);
     const [unmatched, ...more] = notes(made, "unmatched");
