@@ -166,15 +166,11 @@ const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
   ["other-token", "(?!pk_)[a-z]{2,12}_(?:live|test|prod|sandbox|pat|sk|secret|api|key|token|tok|oat|at|rt)_(?=[a-z]*[A-Z\\d])[A-Za-z0-9]{20,}"],
 ];
 
-/** Compiled on first use: the hook reads texts that have no long run. */
-let knownToken: RegExp | undefined;
+const knownToken = new RegExp(tokenPatterns.map(([, pattern]) => `(${pattern})`).join("|"), "y");
 
 export function knownTokens(text: string, runs: readonly CharRun[]): Span[] {
-  if (runs.length === 0) return [];
-  knownToken ??= new RegExp(tokenPatterns.map(([, pattern]) => `(${pattern})`).join("|"), "y");
-  const pattern = knownToken;
   return runs.flatMap(({ start, end }) => {
-    const token = matchRun(text, start, pattern) ?? colonToken(text, start, end);
+    const token = matchRun(text, start, knownToken) ?? colonToken(text, start, end);
     const beside = text[start] === "A" ? companion(text, start, end) : undefined;
     return [token ?? [], beside ?? []].flat();
   });

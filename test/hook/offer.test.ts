@@ -79,6 +79,14 @@ describe("a lesson that is new", () => {
     expect((await begins(home, "d"))?.systemMessage ?? "").not.toContain("Keep");
   });
 
+  test("is offered with where its words came from, where agents are not told of it", async () => {
+    const home = aHome();
+    await teach(home, [aLesson({ doubt: { kind: "foreign", from: "web", words: "tide-helper" } })], 1);
+    expect((await begins(home, "a"))?.systemMessage).toContain(
+      "(Look twice: `tide-helper` first came from the web.)",
+    );
+  });
+
   test("is put to the person by the agent, where its hooks have no line for them", async () => {
     const home = aHome();
     await teach(home, orders(1), 1);

@@ -109,6 +109,15 @@ describe("the ledger's chain", () => {
     expect((await inspect(path)).faults).toMatchObject(expected);
   });
 
+  test("names an entry that was put before the first", async () => {
+    const path = await makeLedger(10);
+    tamper(
+      path,
+      "insert into ledger select -5, at, project, session, actor, type, key || 'y', data, recorded_at, salt, digest, prev, link from ledger where n = 3",
+    );
+    expect((await inspect(path)).faults).not.toEqual([]);
+  });
+
   test("still names lost newest entries after others were written in their place", async () => {
     const path = await makeLedger(10);
     tamper(path, "delete from ledger where n > 6");
