@@ -4,6 +4,9 @@ import { defineConfig } from "vitest/config";
 const all = process.env.KNACK_TEST_ALL === "1";
 const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8"));
 const clients = "test/clients/**/*.test.ts";
+// Driven by `npm run test:clients` alone, because their clients are more to install.
+const moreClients = "test/more-clients/**/*.test.ts";
+const hasMoreClients = process.env.KNACK_TEST_CLIENTS === "1";
 
 export default defineConfig({
   define: { KNACK_VERSION: JSON.stringify(version) },
@@ -23,7 +26,7 @@ export default defineConfig({
         test: {
           name: "knack",
           include: ["test/**/*.test.ts", ...(all ? ["test/**/*.slow.ts"] : [])],
-          exclude: [clients],
+          exclude: [clients, moreClients],
           // Who starts processes mostly waits for them, so that no core is left out.
           maxWorkers: "100%",
         },
@@ -33,6 +36,9 @@ export default defineConfig({
         // Agents wait for a hook only so long: they come last, two at a time.
         test: { name: "clients", include: [clients], maxWorkers: 2, sequence: { groupOrder: 1 } },
       },
+      ...(hasMoreClients
+        ? [{ extends: true as const, test: { name: "more-clients", include: [moreClients], maxWorkers: 2 } }]
+        : []),
     ],
   },
 });

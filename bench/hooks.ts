@@ -43,6 +43,8 @@ export async function hooks(): Promise<Figure[]> {
       error: `Exit code 1\n${excerpt.error}`,
     };
     const hook = join(root, "dist/hook.cjs");
+    const rollout = join(folder, "rollout.jsonl");
+    writeFileSync(rollout, Array.from({ length: 400 }, (_, n) => executedCall(n)).join(""));
     const kinds: Record<string, { args: string[]; input?: (round: number) => string; starts?: true }> = {
       "node -e 0": { args: ["-e", "0"] },
       "a prompt": {
@@ -64,6 +66,13 @@ export async function hooks(): Promise<Figure[]> {
         args: [hook],
         input: payload("SessionEnd", { reason: "other" }),
         starts: true,
+      },
+      "a call of Codex that succeeded": {
+        args: [hook, "--agent", "codex"],
+        input: payload("PostToolUse", {
+          ...{ transcript_path: rollout, tool_name: "Bash", tool_use_id: "call_399" },
+          ...{ tool_input: { command: "ls" }, tool_response: "fine\n" },
+        }),
       },
       "the start of a session": { args: [hook], input: payload("SessionStart", { source: "startup" }) },
     };
@@ -100,6 +109,7 @@ export async function hooks(): Promise<Figure[]> {
       figure("a known failure", 1.6),
       figure("an unknown failure", 1.6),
       figure("the end of a turn", 1.3),
+      figure("a call of Codex that succeeded", 1.3),
       atMost(
         "hook at the end of a session, which starts a worker",
         medians.get("the end of a session, which starts a worker") ?? Number.NaN,
@@ -108,6 +118,17 @@ export async function hooks(): Promise<Figure[]> {
       ),
     ];
   });
+}
+
+/** A line of Codex's rollout, where the exit code of a call is looked for. */
+function executedCall(n: number): string {
+  const item = {
+    type: "CommandExecution",
+    id: `call_${n}`,
+    aggregated_output: "x".repeat(800),
+    exit_code: 0,
+  };
+  return `${JSON.stringify({ type: "event_msg", payload: { type: "item_completed", item } })}\n`;
 }
 
 function copy(from: string, to: string): void {
@@ -125,7 +146,7 @@ async function fillSnapshot(path: string, folder: string): Promise<void> {
       ...{ store, path, clock: { now: () => Date.UTC(2026, 0, 9) } },
       ...{ published: async () => published, refuses: async () => null },
     },
-    { show: true, exceptions: [], foreground: "off", holdout: 0 },
+    { show: true, exceptions: [], foreground: "off", duties: "off", dutiesIn: {}, holdout: 0 },
   );
   await store.close();
   openIndexFiles(dirname(path)).update(aLibrary().skills.slice(0, skills));

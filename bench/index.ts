@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { checkingDuties } from "./duties.ts";
 import { evolving } from "./evolve.ts";
 import { hooks } from "./hooks.ts";
 import { learning } from "./learning.ts";
@@ -24,6 +25,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   "start-up": startUp,
   hooks,
   turns,
+  duties: checkingDuties,
 };
 
 const asked = process.argv.slice(2);

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { openKnack } from "../src/index.ts";
 import { recordEntries } from "../src/lessons/fold.ts";
+import { openKnack } from "../src/open.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import type { Redactor } from "../src/trust/redactor.ts";
 import { createThreadRedactor } from "../src/trust/thread.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { openKnack } from "../src/index.ts";
+import { openKnack } from "../src/open.ts";
 import { Transcripts } from "../src/transcripts/files.ts";
 import type { Redactor } from "../src/trust/redactor.ts";
 import { createThreadRedactor } from "../src/trust/thread.ts";

@@ -18,8 +18,8 @@ async function main() {
     for (const session of ["First session", "Second session"]) {
       console.log(`${session}:`);
       const calls = await work(knack, project);
-      await knack.learn();
-      console.log(`  done after ${calls} calls; lessons known now: ${(await knack.lessons()).length}`);
+      const { lessons } = await knack.learn();
+      console.log(`  done after ${calls} calls; lessons known now: ${lessons.length}`);
       await rm(join(project, "database")); // somebody stops it
     }
   } finally {
@@ -31,6 +31,7 @@ async function main() {
 /** The agent: it wants the tests to pass. What a model would think of is a list of things to try. */
 async function work(knack, cwd) {
   const recorder = knack.recorder({ cwd });
+  await recorder.recordPrompt("Make the tests pass.");
   const tools = toolsOf(recorder, cwd);
   let calls = 0;
   const use = (tool, input) => {
@@ -44,17 +45,16 @@ async function work(knack, cwd) {
     try {
       await use("shell", { command });
       console.log(`  ${command}  works`);
+      await recorder.recordReply(`The tests pass: ${command}`);
       return calls;
     } catch (error) {
       if (!(error instanceof CommandFailed)) throw error;
       console.log(`  ${command}  fails: ${error.output.split("\n")[0]}`);
       // The moment at which it helps: ask what worked before, and try that first. A model is given the lesson.
       const { output, exitCode } = error;
-      const { matches } = await knack.recall({ command, output, exitCode }, cwd);
-      const known = matches[0];
-      const { lesson, excerpt } = known?.best.finding ?? {};
-      console.log(known ? `  Knack knows: ${lesson}` : "  Knack knows nothing about that");
-      ideas ??= excerpt?.worked ? [excerpt.worked] : await ideasFrom(use);
+      const [known] = await knack.recall({ command, output, exitCode }, cwd);
+      console.log(known ? `  Knack knows: ${known.lesson}` : "  Knack knows nothing about that");
+      ideas ??= known?.worked ? [known.worked] : await ideasFrom(use);
     }
   }
   throw new Error("the agent has no idea left");

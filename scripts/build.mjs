@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -49,6 +49,8 @@ async function bundle(sources) {
     outdir: "dist",
     format: "esm",
     splitting: true,
+    // Each command reads it anew.
+    minify: true,
     chunkNames: "parts/[name]-[hash]",
     external,
     plugins: [
@@ -73,6 +75,18 @@ async function bundle(sources) {
     format: "esm",
     minify: true,
   });
+  // Loaded by agents, whose programs may be older than this one's Node.
+  await esbuild({
+    ...common,
+    entryPoints: {
+      "extension-opencode": "src/extensions/opencode.ts",
+      "extension-pi": "src/extensions/pi.ts",
+    },
+    outdir: "dist",
+    format: "esm",
+    outExtension: { ".js": ".mjs" },
+    plugins: [pastFrontDoors()],
+  });
   const hook = {
     ...common,
     outdir: "dist",
@@ -94,6 +108,7 @@ async function bundle(sources) {
       "hook-failure": "src/hook/failure.ts",
       "hook-turn": "src/hook/turn-end.ts",
       "hook-record": "src/hook/record.ts",
+      "hook-dialects": "src/hook/dialects/dialects.ts",
     },
     banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
     footer: { js: "})" },
@@ -178,6 +193,40 @@ function declareTypes() {
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(`tsc failed:\n${stdout}`);
+  keepPublicTypes(join(root, "dist/types"));
+}
+
+/**
+ * Leaves the declarations that index.d.ts leads to, each import past the module's index.ts. The others name types of
+ * libraries that are bundled, which whoever compiles against the package does not have.
+ */
+function keepPublicTypes(folder) {
+  const kept = new Set();
+  const keep = (file) => {
+    if (kept.has(file)) return;
+    kept.add(file);
+    const text = readFileSync(file, "utf8").replace(
+      /^(export|import) (type )?\{([^}]*)\} from "(\.{1,2}\/[^"]*\/index\.ts)";/gm,
+      (_, verb, type = "", names, from) => {
+        const doors = new Map(namesBehind(join(root, "src", relative(folder, dirname(file)), from)));
+        return namesIn(names)
+          .map((name) => {
+            const behind = doors.get(name.replace(/^type /, "").split(" as ")[0]);
+            const path = relative(join(root, "src", relative(folder, dirname(file))), behind);
+            return `${verb} ${type}{ ${name} } from "./${path.split(sep).join("/")}";`;
+          })
+          .join("\n");
+      },
+    );
+    writeFileSync(file, text);
+    for (const [, path] of text.matchAll(/(?:from |import\()"(\.{1,2}\/[^"]*)\.ts"/g))
+      keep(join(dirname(file), `${path}.d.ts`));
+  };
+  keep(join(folder, "index.d.ts"));
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath ?? entry.path, entry.name);
+    if (entry.isFile() && !kept.has(path)) rmSync(path);
+  }
 }
 
 function digestOfSources() {

@@ -8,7 +8,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./setup.mjs";
 
-const beside = [/^cli\//, /^trust\/redact\//, /^search\//, /^library\/catalog\//, /^agents\//];
+const beside = [
+  /^cli\//,
+  /^trust\/(?:assignments|commands|encoded|forms|known|prose|shown|tables|telling|tokens)\.ts$/,
+  /^search\//,
+  /^library\/catalog\//,
+  /^agents\//,
+];
 const ownDetector = /error-recovery|recovered|failure/;
 
 export function filesOnThePath() {

@@ -1,17 +1,11 @@
-export type { Clock } from "./base/index.ts";
 export { KnackError } from "./base/index.ts";
-export { type Knack, type KnackOptions, openKnack } from "./open.ts";
-export type { Backtest, LessonMatch } from "./recall/index.ts";
-export type {
-  Diagnostic,
-  Event,
-  Finding,
-  Item,
-  Lesson,
-  LessonState,
-  LessonStatus,
-  Project,
-} from "./records/index.ts";
-export type { FoundItem } from "./search/index.ts";
-export type { Recorder, RecorderOptions, SessionView } from "./transcripts/index.ts";
-export type { Redactor } from "./trust/index.ts";
+export {
+  type FailedCommand,
+  type KnackForPrograms as Knack,
+  type KnownLesson,
+  openKnack,
+  type ProgramOptions as KnackOptions,
+  type RecalledLesson,
+  type Recorder,
+  type RecorderOptions,
+} from "./program.ts";

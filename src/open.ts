@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import {
   createAgentFolders,
   createRootFinder,
@@ -8,7 +9,8 @@ import {
   readLatestModel,
 } from "./agents/index.ts";
 import { openAuthoring, openReviews } from "./authoring/index.ts";
-import { type Clock, keepPrivate } from "./base/index.ts";
+import { type Clock, isInsideFolder, keepPrivate } from "./base/index.ts";
+import { type KeepInto, openDuties } from "./duties/index.ts";
 import { createConsent, createJudgeSource, openJudging, openLearning } from "./learning/index.ts";
 import { openLessons, recordEntries } from "./lessons/index.ts";
 import {
@@ -19,8 +21,9 @@ import {
   openStock,
   repairChanges,
 } from "./library/index.ts";
+import { openPages } from "./pages/index.ts";
 import { openRecall } from "./recall/index.ts";
-import { type EntryOf, identifyProject, resolveProjectIds } from "./records/index.ts";
+import { type EntryOf, identifyProject, type Project, resolveProjectIds } from "./records/index.ts";
 import { type Home, resolveHome, userHome } from "./settings/index.ts";
 import {
   createBackgroundWork,
@@ -108,14 +111,40 @@ export async function openKnack(options: KnackOptions = {}) {
     ownSkills: pluginSkills,
     template: options.template,
   });
+  const library = openLibrary(deps);
+  const pagesIn = openPages(deps);
+  /** The pages of a project; null where its folder is not on this machine, or its `.knack` is Knack's own home. */
+  const pagesOf = ({ root, ...project }: Project) =>
+    root === null || isInsideFolder(join(root, ".knack"), home.folder) ? null : pagesIn({ ...project, root });
+  const pagesById = async (id: string) => {
+    const [known] = await store.projects.get([id]);
+    const here = known?.root == null ? await shared.projectAt(process.cwd()) : null;
+    const project = here?.id === id ? here : known;
+    return project ? pagesOf({ id, name: project.name, root: project.root }) : null;
+  };
   return {
     ...sessions,
-    /** The id of the project that a folder belongs to. */
+    /** The project that a folder belongs to, and its id. */
+    projectAt: shared.projectAt,
     projectOf: async (cwd: string) => (await shared.projectAt(cwd)).id,
     ...openJudging(deps),
     ...openLearning(deps, { ...recall, ...authoring, creditSeen }),
     ...openLessons(deps),
-    ...openLibrary(deps),
+    ...library,
+    ...openDuties({
+      ...deps,
+      items: stock.items,
+      // A project without pages keeps its lessons with the goals.
+      pages: async (project): Promise<KeepInto | null> => (await pagesById(project))?.forGoals() ?? null,
+      findFitting: async (text, root) => {
+        const pages = root === null ? null : pagesOf(await shared.projectAt(root));
+        return [
+          ...(await library.find(text, root ?? undefined)).map(({ card }) => card.name),
+          ...((await pages?.find(text)) ?? []).map(({ page }) => page),
+        ];
+      },
+    }),
+    pages: pagesOf,
     ...recall,
     ...authoring,
     ...openReviews({ ...deps, catalog: () => stock.catalog() }),

@@ -21,7 +21,7 @@ function run(env: Record<string, string> = {}) {
 const failed = "fails: Error: connect ECONNREFUSED 127.0.0.1:5433";
 const unknown = "  Knack knows nothing about that";
 const known =
-  "  Knack knows: `node test.mjs` fails: Error: connect ECONNREFUSED 127.0.0.1:5433. It works after `node scripts/start-db.mjs`.";
+  '  Knack knows: If `node test.mjs` fails with "connect ECONNREFUSED 127.0.0.1:5433", run `node scripts/start-db.mjs` first.';
 
 describe("the example of an agent with wrapped tools", () => {
   test("finds a fix in its first session, is given it in its second, and leaves nothing behind", () => {

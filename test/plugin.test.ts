@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { pluginSkills } from "../src/agents/claude-plugin.ts";
+import { pluginSkills } from "../src/agents/install/setup.ts";
 import { findSkillProblems, parseSkill } from "../src/library/skill.ts";
 import { tools } from "../src/mcp/tools.ts";
 import type { Skill } from "../src/records/change.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it, onTestFinished, test } from "vitest";
-import { type Knack, openKnack } from "../src/index.ts";
+import { type Knack, openKnack } from "../src/open.ts";
 import { redact } from "../src/trust/redact.ts";
 import { asked, day, failed, type Lived, minute, ran, transcriptOf, writeLived } from "./helpers/lived.ts";
 import { sharedFolder, tempFolder } from "./helpers/temp.ts";

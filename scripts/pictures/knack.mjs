@@ -17,7 +17,7 @@ export async function knackScreen(columns) {
     const command = ["sh", "-c", run];
     let screen = "";
     await inTerminal(
-      { socket: join(home, "tmux"), cwd: root, env, command, size: [columns, 38] },
+      { socket: join(home, "tmux"), cwd: root, env, command, size: [columns, 42] },
       async (terminal) => {
         await terminal.sees("Keep?");
         await terminal.presses("y", "Enter");

@@ -9,7 +9,7 @@ export function svgOf(screen, { columns, label }) {
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">`,
-    "<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre;fill:#d8dee9}.b{font-weight:700;fill:#fff}.d{fill:#8a93a3}.r{fill:#ff7b72}.g{fill:#7ee787}</style>",
+    "<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre;fill:#d8dee9}.b{font-weight:700;fill:#fff}.d{fill:#8a93a3}.r{fill:#ff7b72}.g{fill:#7ee787}.y{fill:#e3b341}</style>",
     `<rect width="100%" height="100%" rx="8" fill="#161b22"/>`,
     ...texts,
     "</svg>",
@@ -31,7 +31,7 @@ function spansOf(screen) {
   });
 }
 
-const plain = { b: false, d: false, r: false, g: false, colour: null };
+const plain = { b: false, d: false, r: false, g: false, y: false, colour: null };
 
 function styleOf({ colour, ...on }) {
   const names = Object.keys(on).filter((name) => on[name]);
@@ -56,7 +56,8 @@ function turn(on, [code, ...rest]) {
   else if (code === 22) on.b = on.d = false;
   else if (code === 31) on.r = true;
   else if (code === 32) on.g = true;
-  else if (code === 39) Object.assign(on, { r: false, g: false, colour: null });
+  else if (code === 33) on.y = true;
+  else if (code === 39) Object.assign(on, { r: false, g: false, y: false, colour: null });
   turn(on, rest);
 }
 

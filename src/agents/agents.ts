@@ -9,8 +9,12 @@ export interface AgentSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** How a person names an agent on the command line. */
+export type AgentId = "claude" | "codex" | "gemini" | "opencode" | "copilot" | "pi" | "cursor";
+
 /** An agent: where it leaves its sessions on this machine, and where it looks for skills and rules. */
 interface Agent {
+  readonly id: AgentId;
   readonly name: string;
   readonly format: Format;
   /** The folder in which it keeps its own things. */
@@ -21,6 +25,8 @@ interface Agent {
   isSession(path: string): boolean;
   /** Whether it loads Claude Code's skills, those that most agents share, or both. */
   readonly skills: "claude" | "shared" | "both";
+  /** Whether it loads Claude Code's skills in repositories alone, not those in a person's home. */
+  readonly isSharedAtHome?: boolean;
   /** The instruction files it reads: a repository's, the person's in its home, and the person's in a repository. */
   readonly rules: {
     readonly project: string;
@@ -34,6 +40,7 @@ const agentsRules = { project: "AGENTS.md", user: "AGENTS.md", personal: null };
 /** The agents whose sessions Knack looks for. */
 export const agents: readonly Agent[] = [
   {
+    id: "claude",
     name: "Claude Code",
     format: "claude-code",
     home: claudeHome,
@@ -48,6 +55,7 @@ export const agents: readonly Agent[] = [
     rules: { project: "CLAUDE.md", user: "CLAUDE.md", personal: "CLAUDE.local.md" },
   },
   {
+    id: "codex",
     name: "Codex",
     format: "codex",
     home: codexHome,
@@ -58,6 +66,7 @@ export const agents: readonly Agent[] = [
     rules: agentsRules,
   },
   {
+    id: "gemini",
     name: "Gemini CLI",
     format: "gemini",
     home: geminiHome,
@@ -70,6 +79,7 @@ export const agents: readonly Agent[] = [
     rules: { project: "GEMINI.md", user: "GEMINI.md", personal: null },
   },
   {
+    id: "opencode",
     name: "OpenCode",
     format: "opencode",
     home: ({ home, env }) => join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode"),
@@ -81,15 +91,18 @@ export const agents: readonly Agent[] = [
     rules: agentsRules,
   },
   {
+    id: "copilot",
     name: "Copilot CLI",
     format: "copilot-cli",
     home: copilotHome,
     sessionFolders: (where) => [join(copilotHome(where), "session-state")],
     isSession: isLines,
     skills: "both",
+    isSharedAtHome: true,
     rules: { ...agentsRules, user: "copilot-instructions.md" },
   },
   {
+    id: "pi",
     name: "pi",
     format: "pi",
     home: piHome,
@@ -99,6 +112,7 @@ export const agents: readonly Agent[] = [
     rules: agentsRules,
   },
   {
+    id: "cursor",
     name: "Cursor",
     format: "cursor",
     home: ({ home }) => join(home, ".cursor"),
@@ -109,6 +123,10 @@ export const agents: readonly Agent[] = [
     rules: { ...agentsRules, user: null },
   },
 ];
+
+export function findAgent(id: AgentId): Agent {
+  return agents.find((agent) => agent.id === id) as Agent;
+}
 
 export function claudeHome({ home, env }: AgentSurroundings): string {
   return env.CLAUDE_CONFIG_DIR?.split(",")[0]?.trim() || join(home, ".claude");
@@ -160,9 +178,9 @@ export function createAgentFolders({ drafts, ...surroundings }: FolderOptions): 
   return {
     skills: (reach, root, formats) => {
       if (reach === "draft") return [drafts];
-      if (reach === "everywhere") return distinct(selectWithSkills(formats).map(userSkills));
+      if (reach === "everywhere") return distinct(selectWithSkills(formats, reach).map(userSkills));
       if (!isThere(root)) return null;
-      return distinct(selectWithSkills(formats).map((agent) => findProjectSkills(agent, root)));
+      return distinct(selectWithSkills(formats, reach).map((agent) => findProjectSkills(agent, root)));
     },
     files: (kind, reach, root) => {
       const name = `${kind}s`;
@@ -226,10 +244,12 @@ function findRules(
 }
 
 /** The agents that need a folder of their own: who reads Claude Code's skills too would get everything twice. */
-function selectWithSkills(formats: readonly Format[]): readonly Agent[] {
+function selectWithSkills(formats: readonly Format[], reach: Reach): readonly Agent[] {
   const using = selectUsed(formats);
   const hasClaude = using.some(({ format }) => format === "claude-code");
-  return using.filter(({ skills }) => !(skills === "both" && hasClaude));
+  const readsBoth = ({ skills, isSharedAtHome }: Agent) =>
+    skills === "both" && !(reach === "everywhere" && isSharedAtHome === true);
+  return using.filter((agent) => !(hasClaude && readsBoth(agent)));
 }
 
 /** The agents with sessions on this machine; the first agent if there are none. */

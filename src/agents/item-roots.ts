@@ -5,7 +5,7 @@ import { asArray, asObject, asString, readPlainFile } from "../base/index.ts";
 import { type FindRoots, type ItemRoot, skillFile } from "../library/index.ts";
 import type { ItemKind, ItemProblem } from "../records/index.ts";
 import { type AgentSurroundings, claudeHome, codexHome } from "./agents.ts";
-import { pluginId } from "./claude-plugin.ts";
+import { pluginId } from "./install/claude.ts";
 
 type FindHome = (surroundings: AgentSurroundings) => string;
 

@@ -1,6 +1,6 @@
+import { dirname } from "node:path";
 import { recordEntries } from "../lessons/index.ts";
 import {
-  dirname,
   findHold,
   findSkillFolder,
   findWritingEnd,
@@ -46,14 +46,13 @@ import {
 } from "./caller.ts";
 import {
   type AuthoringResult,
-  composeHeldReceipt,
-  composeReceipt,
+  composeWritten,
   describeWrongWord,
   findLostRefs,
-  findNameFault,
   refuseWith,
   summaryChars,
 } from "./protocol.ts";
+import { findNameFault } from "./signals.ts";
 import { staging } from "./staging.ts";
 
 /** An agent's report that a skill is written or abandoned. */
@@ -395,10 +394,8 @@ async function recordEnd(
   const key = `writing:${writing}:${status === "refused" ? `refused:${at}` : "ended"}`;
   const entries: LedgerEntry[] = [{ ...common, type: "writing.finished", key, data: end }];
   if (isPublished(end)) {
-    const kind = held !== undefined ? "held" : action === "create" ? "learned" : "updated";
-    const text =
-      held === undefined ? composeReceipt(kind, skill, message || null) : composeHeldReceipt(skill, held);
-    const receipt: Receipt = { kind, skill, text, invocation };
+    const written = composeWritten(skill, action === "create", held, message || null);
+    const receipt: Receipt = { ...written, invocation };
     // The agent shows its own receipts; that something waits is Knack's to tell.
     const actor = held === undefined ? "agent" : "knack";
     entries.push({ ...common, actor, type: "receipt.given", key: `receipt:${writing}`, data: receipt });

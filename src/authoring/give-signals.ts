@@ -32,12 +32,11 @@ import {
   type AuthoringResult,
   composeReceipt,
   findCallerFault,
-  findNameFault,
   refuse,
   refuseWith,
   summaryChars,
 } from "./protocol.ts";
-import { deriveClaims, isUseful, judgeSignals, readReply } from "./signals.ts";
+import { deriveClaims, findNameFault, isUseful, judgeSignals, readReply } from "./signals.ts";
 
 type GivenSignal = Parameters<typeof judgeSignals>[0][number];
 type DerivingFacts = Parameters<typeof deriveClaims>[1];

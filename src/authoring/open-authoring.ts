@@ -1,11 +1,21 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { bindAll } from "../base/index.ts";
+import { asksToRemember } from "../learning/index.ts";
+import { decisionEntry, recordEntries } from "../lessons/index.ts";
 import type { PublishDeps, Stock } from "../library/index.ts";
-import { getSessionId, getThreadId, type Project } from "../records/index.ts";
+import {
+  type AuthoringFault,
+  type Event,
+  getSessionId,
+  getThreadId,
+  isPersons,
+  type Project,
+} from "../records/index.ts";
 import type { Home } from "../settings/index.ts";
 import type { Store } from "../store/index.ts";
-import { findCheckout, recordPath, type SessionView } from "../transcripts/index.ts";
+import { findCheckout, readEvents, recordPath, type SessionView } from "../transcripts/index.ts";
+import { ownWords } from "../trust/index.ts";
 import {
   type ActiveCaller,
   type AuthoringDeps,
@@ -15,12 +25,12 @@ import {
 } from "./caller.ts";
 import { finishWriting } from "./finish.ts";
 import { signalVerbs } from "./give-signals.ts";
+import { findCallerFault } from "./protocol.ts";
 import { readingVerbs } from "./read.ts";
-import { lessonVerbs } from "./remember.ts";
 import { staging } from "./staging.ts";
 import { startWriting } from "./start.ts";
 
-interface AuthoringVerbDeps extends Pick<CallerDeps, "projectAt" | "modelIn"> {
+interface AuthoringVerbDeps {
   readonly home: Home;
   readonly dryRun: boolean;
   readonly publishing: PublishDeps;
@@ -33,6 +43,9 @@ interface AuthoringVerbDeps extends Pick<CallerDeps, "projectAt" | "modelIn"> {
   ) => Promise<{ sessions: SessionView[] }>;
   /** The session of an agent that makes a call, by its transcript. */
   readonly runningSession: (call: HostCall) => Promise<FoundSession>;
+  /** The model that answered last in a transcript; null where it does not say. */
+  readonly modelIn: (path: string) => string | null;
+  readonly projectAt: (cwd: string) => Promise<Project>;
   /** Knack's own skills: their names, and the folder of the plugin's template that has them. */
   readonly ownSkills: readonly string[];
   readonly template: string | undefined;
@@ -40,25 +53,16 @@ interface AuthoringVerbDeps extends Pick<CallerDeps, "projectAt" | "modelIn"> {
 
 /** The operations that agents call while they work. */
 export function openAuthoring(deps: AuthoringVerbDeps) {
-  const { home, publishing, projectAt, modelIn } = deps;
   const context = createContext(deps);
-  const calling: CallerDeps = {
-    ...{ store: publishing.store, projectAt, modelIn },
-    /** The session that calls: in what a program records, or in an agent's transcript. */
-    runningOf: async (call) => {
-      const isProgram = call.format === null && call.session !== null;
-      const recorded = isProgram ? recordPath(home.spool, call.session ?? "") : null;
-      return recorded !== null && existsSync(recorded)
-        ? { path: recorded, session: call.session, model: null }
-        : deps.runningSession(call);
-    },
-    sessionsIn: async (path) => (await deps.sessions([path], { refresh: true })).sessions,
-    worktreeOf: (cwd) => findCheckout(cwd)?.worktree ?? null,
-  };
-  const { deriveSignals, ...verbs } = bindAll(context, { ...signalVerbs, ...readingVerbs, ...lessonVerbs });
+  const { deriveSignals, ...verbs } = bindAll(context, {
+    ...signalVerbs,
+    ...readingVerbs,
+    findLessonFault,
+    acceptRequested,
+  });
   return {
     /** Who calls, by the host's word, with its session as it is by now. */
-    resolveCaller: (call: HostCall) => resolveCaller(calling, call),
+    resolveCaller: (call: HostCall) => resolveCaller(deps, call),
     ...bindAll(context, { startWriting, finishWriting, sweepStaging: staging.sweep }),
     ...verbs,
     /** Records what sessions show that they should have learned. */
@@ -92,51 +96,50 @@ function createContext(deps: AuthoringVerbDeps): AuthoringDeps {
 
 // --- Who calls ---
 
-/** How the session of a call is found. */
-interface CallerDeps {
-  readonly store: Store;
-  readonly runningOf: (call: HostCall) => Promise<FoundSession>;
-  /** The model that answered last in a transcript; null where it does not say. */
-  readonly modelIn: (path: string) => string | null;
-  /** Reads what is new in a file, and gives its sessions. */
-  readonly sessionsIn: (path: string) => Promise<readonly SessionView[]>;
-  readonly projectAt: (cwd: string) => Promise<Project>;
-  /** The worktree of a folder, where that is not its project's root. */
-  readonly worktreeOf: (cwd: string) => string | null;
-}
-
 /** Who calls, by the host's word alone, with its session as it is now. */
-async function resolveCaller(deps: CallerDeps, said: HostCall): Promise<ActiveCaller> {
+async function resolveCaller(deps: AuthoringVerbDeps, said: HostCall): Promise<ActiveCaller> {
+  const { store } = deps.publishing;
   const found = await findSession(deps, said);
   // A session that may be another one counts as none.
   const running = found === "unsure" ? null : found;
   const call = found === "unsure" ? { ...said, session: null } : said;
-  const session = running === null ? null : pickSession(running, call, await deps.sessionsIn(running.path));
+  const recorded = running === null ? null : await deps.sessions([running.path], { refresh: true });
+  const session = running && recorded && pickSession(running, call, recorded.sessions);
   const id = session === null ? call.session : getSessionId(session);
   const invocation = session
-    ? `${getThreadId(session)}#${(await latestEvents(deps.store, session, 1)).at(-1)?.turn ?? 0}`
+    ? `${getThreadId(session)}#${(await latestEvents(store, session, 1)).at(-1)?.turn ?? 0}`
     : `${id ?? "nobody"}#${call.turn ?? 0}`;
   const model = call.model ?? running?.model ?? (running === null ? null : deps.modelIn(running.path));
   const format = call.format ?? session?.format ?? null;
   // The server's own project where the session does not say.
   const isKnown = session !== null && session.project.root !== null;
   const project = isKnown ? session.project : await deps.projectAt(call.cwd);
-  const worktree = deps.worktreeOf(isKnown ? (session.cwd ?? call.cwd) : call.cwd);
-  const place = worktree === null ? { project } : { project, worktree };
+  const checkout = findCheckout(isKnown ? (session.cwd ?? call.cwd) : call.cwd);
+  const place = checkout?.worktree === undefined ? { project } : { project, worktree: checkout.worktree };
   return { caller: { session: id, invocation, kind: call.kind, ...place, format, model }, session };
 }
 
 /** A known host keeps its files in a known place; for another, an earlier reading says where they are. */
-async function findSession(deps: CallerDeps, call: HostCall): Promise<FoundSession> {
+async function findSession(deps: AuthoringVerbDeps, call: HostCall): Promise<FoundSession> {
+  const { store } = deps.publishing;
   return call.format === null
-    ? ((await findRecorded(deps, call)) ?? deps.runningOf(call))
-    : ((await deps.runningOf(call)) ?? findRecorded(deps, call));
+    ? ((await findRead(store, call)) ?? findRunning(deps, call))
+    : ((await findRunning(deps, call)) ?? findRead(store, call));
 }
 
-async function findRecorded(
-  { store }: CallerDeps,
-  { session }: HostCall,
-): Promise<Extract<FoundSession, object> | null> {
+/** The session that calls: in what a program records, or in an agent's transcript. */
+async function findRunning(
+  { home, runningSession }: AuthoringVerbDeps,
+  call: HostCall,
+): Promise<FoundSession> {
+  const { format, session } = call;
+  const recorded = format === null && session !== null ? recordPath(home.spool, session) : null;
+  return recorded !== null && existsSync(recorded)
+    ? { path: recorded, session, model: null }
+    : runningSession(call);
+}
+
+async function findRead(store: Store, { session }: HostCall): Promise<FoundSession> {
   if (session === null) return null;
   const known = (await store.sessions.list()).filter(({ sessionId }) => sessionId === session);
   const trusted = known.find(({ format }) => format !== "hook" && format !== "program") ?? known[0];
@@ -153,4 +156,44 @@ function pickSession(
   // A session found by its trace is that one, and no other of the same file.
   if (named !== null || (trace !== undefined && session !== null)) return named;
   return [...sessions].sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))[0] ?? null;
+}
+
+// --- An agent that hands in lessons ---
+
+/** Why this caller cannot hand in lessons; null where it can. Those of earlier sessions need no session of its own. */
+async function findLessonFault(
+  deps: AuthoringDeps,
+  { caller, session }: ActiveCaller,
+  needsSession: boolean,
+): Promise<AuthoringFault | null> {
+  const refused = await deps.refuses(caller.project.root, caller.project.id);
+  const known = needsSession ? caller : { ...caller, session: caller.session ?? "any" };
+  return findCallerFault(known, !needsSession || session !== null, refused);
+}
+
+/**
+ * Accepts those of the lessons that rest on a prompt of this session in which the person asks to remember something,
+ * and that the hook saw too: their own words are the yes. Returns their ids.
+ */
+async function acceptRequested(
+  { store, clock }: AuthoringDeps,
+  { session }: ActiveCaller,
+  lessonIds: readonly string[],
+  wasSeen: (prompt: string) => boolean,
+): Promise<string[]> {
+  if (session === null) return [];
+  const events = await readEvents(store, session);
+  const requests = new Set(events.filter((event) => isRequest(event, wasSeen)).map(({ ref }) => ref));
+  const findings = await store.learning.findings.ofLessons(lessonIds);
+  const requested = findings.filter(
+    (one) => one.session === session.id && one.finding.refs.some((ref) => requests.has(ref)),
+  );
+  const accepted = [...new Set(requested.map(({ lessonId }) => lessonId))];
+  const entries = accepted.map((id) => decisionEntry(id, "accepted", clock.now()));
+  await store.transaction((tx) => recordEntries(tx, entries));
+  return accepted;
+}
+
+function isRequest(event: Event, wasSeen: (prompt: string) => boolean): boolean {
+  return isPersons(event) && asksToRemember(ownWords(event.text)) && wasSeen(event.text);
 }

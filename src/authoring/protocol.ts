@@ -1,19 +1,17 @@
 import * as z from "zod";
-import { isSkillName } from "../library/index.ts";
 import {
   type AuthoringFault,
   type Caller,
   createFault,
   type Event,
   type HeldWriting,
-  isPersons,
   issues,
   type Receipt,
   shorten,
   triggers,
   type WritingStart,
 } from "../records/index.ts";
-import { findSecrets, mayBeWritten, scan } from "../trust/index.ts";
+import { mayBeWritten, scan } from "../trust/index.ts";
 
 export const summaryChars = 1_000;
 /** Characters of a name or a code that are looked at. */
@@ -21,7 +19,6 @@ export const codeChars = 100;
 /** Events that one call may name. */
 const maxRefs = 50;
 const receiptChars = 300;
-const nameLength = { shortest: 3, longest: 64 };
 const faultChars = 600;
 const maxDetails = 30;
 
@@ -117,53 +114,6 @@ export function describeUnknownSession({
   );
 }
 
-/** Why a name cannot be that of a skill to be written; null where it can. */
-export function findNameProblem(
-  action: WritingStart["action"],
-  skill: string,
-  prefix: string,
-): "form" | "secret" | "prefix" | null {
-  // A person's own skill may have a shorter name.
-  const isShort = action === "create" && skill.length < nameLength.shortest;
-  if (!isSkillName(skill) || isShort || skill.length > nameLength.longest) return "form";
-  // The name goes to the ledger and into a folder's name, neither of which is redacted.
-  if (action === "create" && holdsSecret(skill)) return "secret";
-  const isPlain = !skill.startsWith(prefix) || skill.length === prefix.length;
-  return action === "create" && isPlain ? "prefix" : null;
-}
-
-/** A token is known by how it begins, which may be after any hyphen. */
-function holdsSecret(name: string): boolean {
-  const words = name.split("-");
-  return words.some((_, at) => findSecrets(words.slice(at).join("-")).length > 0);
-}
-
-export function findNameFault(
-  action: WritingStart["action"],
-  skill: string,
-  prefix: string,
-): AuthoringFault | null {
-  const fault = (message: string, next: string) =>
-    createFault("invalid_argument", message, next, ["skill_name"]);
-  const { shortest, longest } = nameLength;
-  switch (findNameProblem(action, skill, prefix)) {
-    case null:
-      return null;
-    case "secret":
-      return fault("The name of the skill holds a secret.", "Choose a name that says what the skill is for.");
-    case "form":
-      return fault(
-        `"${skill.slice(0, codeChars)}" is not a valid skill name.`,
-        `Use ${shortest} to ${longest} lower-case letters, digits and single hyphens: a name, never a path.`,
-      );
-    case "prefix":
-      return fault(
-        `The name of a learned skill begins with "${prefix}".`,
-        `Call again with skill_name "${`${prefix}${skill}`.slice(0, longest).replace(/-+$/, "")}".`,
-      );
-  }
-}
-
 export function describeWrongWord(
   argument: string,
   action: WritingStart["action"],
@@ -179,26 +129,6 @@ export function describeWrongWord(
 
 export const seeEvents =
   "Call event_expand without event_refs to list this session's events with their refs.";
-
-/** Why the named events are not sufficient evidence for a reason; null if they are. */
-export function findEvidenceGap(
-  reason: string,
-  refs: readonly string[],
-  useful: ReadonlyMap<string, Event>,
-): { readonly refusal: "too-few-refs" | "refs-unresolved"; readonly message: string } | null {
-  const found = [...new Set(refs)].flatMap((ref) => useful.get(ref) ?? []);
-  const isRequest = reason === "explicit_user_request";
-  const needed = isRequest ? 1 : 2;
-  const lost = [...new Set(refs)].filter((ref) => !useful.has(ref));
-  if (found.length < needed)
-    return lost.length > 0
-      ? { refusal: "refs-unresolved", message: `no usable event has the refs ${lost.join(", ")}` }
-      : { refusal: "too-few-refs", message: `it names ${refs.length} of the ${needed} events it needs` };
-  // Only the person's own words show that they asked for something.
-  return !isRequest || found.some(isPersons)
-    ? null
-    : { refusal: "refs-unresolved", message: "none of its events is the person's own request" };
-}
 
 /** The fault of refs that name no event of the session; null where all do. */
 export function findLostRefs(refs: readonly string[], found: readonly Event[]): AuthoringFault | null {
@@ -222,9 +152,17 @@ export function composeReceipt(kind: Receipt["kind"], name: string, message: str
   return isReceipt ? own : `${receiptWords[kind]}: ${name}`;
 }
 
-/** The receipt of something that waits for a person, in Knack's own words: the reason, and how to accept it. */
-export function composeHeldReceipt(name: string, { because, accept }: HeldWriting): string {
-  return `${receiptWords.held}: ${name}. Agents are not given it, because ${because}. To accept it: knack ${accept}`;
+/** The receipt for a skill that was written: that it is there or, in Knack's own words, that it waits for a yes. */
+export function composeWritten(
+  skill: string,
+  isNew: boolean,
+  held: HeldWriting | undefined,
+  message: string | null = null,
+): Pick<Receipt, "kind" | "skill" | "text"> {
+  const kind = held !== undefined ? "held" : isNew ? "learned" : "updated";
+  if (held === undefined) return { kind, skill, text: composeReceipt(kind, skill, message) };
+  const why = `Agents are not given it, because ${held.because}. To accept it: knack ${held.accept}`;
+  return { kind, skill, text: `${receiptWords.held}: ${skill}. ${why}` };
 }
 
 /** Whether a line may be shown to a person as it is. */

@@ -2,16 +2,19 @@ import * as z from "zod";
 import { isObject, type JsonObject, makeId } from "../base/index.ts";
 import { isOwnCall } from "../failures/index.ts";
 import { asksToRemember } from "../learning/index.ts";
-import { skillNameForm } from "../library/index.ts";
+import { isSkillName, prefixName, skillNameForm } from "../library/index.ts";
 import { findToldCalls, makesCall } from "../recall/index.ts";
 import {
+  type AuthoringFault,
   type CountedSignal,
+  createFault,
   deferReasons,
   type Event,
   effects,
   type Finding,
   type FindingKind,
   type Issue,
+  isPersons,
   isPublished,
   isSaid,
   issues,
@@ -25,9 +28,10 @@ import {
   shorten,
   type Trigger,
   triggers,
+  type WritingStart,
 } from "../records/index.ts";
-import { ownWords } from "../trust/index.ts";
-import { fields, findEvidenceGap, findNameProblem, summaryChars } from "./protocol.ts";
+import { findSecrets, ownWords } from "../trust/index.ts";
+import { codeChars, fields, summaryChars } from "./protocol.ts";
 
 const maxReceipts = 20;
 /** Characters that are kept of a malformed signal. */
@@ -317,6 +321,77 @@ export function lastEventNumber({ refs }: Pick<Signal, "refs">): number {
   return Math.max(0, ...refs.filter((ref) => ref.startsWith("e")).map(parseRef));
 }
 
+// --- What a writing must keep to as well: a skill's name, and evidence ---
+
+const nameLength = { shortest: 3, longest: 64 };
+
+/** Why a name cannot be that of a skill to be written; null where it can. */
+function findNameProblem(
+  action: WritingStart["action"],
+  skill: string,
+  prefix: string,
+): "form" | "secret" | "prefix" | null {
+  // A person's own skill may have a shorter name.
+  const isShort = action === "create" && skill.length < nameLength.shortest;
+  if (!isSkillName(skill) || isShort || skill.length > nameLength.longest) return "form";
+  // The name goes to the ledger and into a folder's name, neither of which is redacted.
+  if (action === "create" && holdsSecret(skill)) return "secret";
+  const isPlain = !skill.startsWith(prefix) || skill.length === prefix.length;
+  return action === "create" && isPlain ? "prefix" : null;
+}
+
+/** A token is known by how it begins, which may be after any hyphen. */
+function holdsSecret(name: string): boolean {
+  const words = name.split("-");
+  return words.some((_, at) => findSecrets(words.slice(at).join("-")).length > 0);
+}
+
+export function findNameFault(
+  action: WritingStart["action"],
+  skill: string,
+  prefix: string,
+): AuthoringFault | null {
+  const fault = (message: string, next: string) =>
+    createFault("invalid_argument", message, next, ["skill_name"]);
+  const { shortest, longest } = nameLength;
+  switch (findNameProblem(action, skill, prefix)) {
+    case null:
+      return null;
+    case "secret":
+      return fault("The name of the skill holds a secret.", "Choose a name that says what the skill is for.");
+    case "form":
+      return fault(
+        `"${skill.slice(0, codeChars)}" is not a valid skill name.`,
+        `Use ${shortest} to ${longest} lower-case letters, digits and single hyphens: a name, never a path.`,
+      );
+    case "prefix":
+      return fault(
+        `The name of a learned skill begins with "${prefix}".`,
+        `Call again with skill_name "${prefixName(prefix, skill)}".`,
+      );
+  }
+}
+
+/** Why the named events are not sufficient evidence for a reason; null if they are. */
+export function findEvidenceGap(
+  reason: string,
+  refs: readonly string[],
+  useful: ReadonlyMap<string, Event>,
+): { readonly refusal: "too-few-refs" | "refs-unresolved"; readonly message: string } | null {
+  const found = [...new Set(refs)].flatMap((ref) => useful.get(ref) ?? []);
+  const isRequest = reason === "explicit_user_request";
+  const needed = isRequest ? 1 : 2;
+  const lost = [...new Set(refs)].filter((ref) => !useful.has(ref));
+  if (found.length < needed)
+    return lost.length > 0
+      ? { refusal: "refs-unresolved", message: `no usable event has the refs ${lost.join(", ")}` }
+      : { refusal: "too-few-refs", message: `it names ${refs.length} of the ${needed} events it needs` };
+  // Only the person's own words show that they asked for something.
+  return !isRequest || found.some(isPersons)
+    ? null
+    : { refusal: "refs-unresolved", message: "none of its events is the person's own request" };
+}
+
 // --- Derived signals ---
 
 /** A finding that no signal covers, and its events. */
@@ -385,8 +460,7 @@ function claimFinding({ finding, events }: Missed, context: DerivingContext): Si
   if (corrected) return claimIssue(corrected.name, "missing_step", "retry_after_user_correction");
   const trigger = findTrigger(finding);
   if (trigger === null) return null;
-  const whole = finding.name.startsWith(context.prefix) ? finding.name : `${context.prefix}${finding.name}`;
-  const nameHint = whole.slice(0, 64).replace(/-+$/, "");
+  const nameHint = prefixName(context.prefix, finding.name);
   return { kind: "create", nameHint, trigger, refs, deferred: "needs_full_context_review", summary };
 }
 

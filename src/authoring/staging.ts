@@ -1,6 +1,5 @@
+import { basename, dirname } from "node:path";
 import {
-  basename,
-  dirname,
   encodeText,
   findSkillFolder,
   findWritingEnd,
@@ -31,25 +30,16 @@ type FoundPackage = SubmittedFiles & { readonly hash: string };
 type HandedIn = SubmittedFiles & { readonly wasMoved: boolean };
 
 /** The folder in which an agent writes a package before it is live. */
-export const staging = {
-  getFolder: getStagingFolder,
-  prepare: prepareStaging,
-  readPackage,
-  hasChanges: hasStagedChanges,
-  takeHandedIn,
-  discard: discardWriting,
-  clear: clearStaging,
-  sweep: sweepStaging,
-};
+export const staging = { getFolder, prepare, readPackage, hasChanges, takeHandedIn, discard, clear, sweep };
 
 /** The folder of a writing, which holds the folder of its package. */
-function getStagingFolder(deps: AuthoringDeps, root: string | null, writing: string): SkillFolder {
+function getFolder(deps: AuthoringDeps, root: string | null, writing: string): SkillFolder {
   const { folder, root: top } = deps.staging(root);
   return { folder: `${folder}/${writing}`, root: top };
 }
 
 /** Makes the folder that an agent writes in, with the package to be changed; files that are there already stay. */
-async function prepareStaging(
+async function prepare(
   deps: AuthoringDeps,
   root: string | null,
   desk: SkillFolder,
@@ -96,7 +86,7 @@ async function readPackage(
 }
 
 /** Whether an agent has written something in its folder. */
-async function hasStagedChanges(
+async function hasChanges(
   deps: AuthoringDeps,
   desk: SkillFolder,
   { started }: SkillWriting,
@@ -146,7 +136,7 @@ async function keepStaged(
 }
 
 /** Removes the folder of a writing; with the last of them, the folder of all and its line in git's exclude file. */
-async function clearStaging({ library }: AuthoringDeps, desk: SkillFolder): Promise<void> {
+async function clear({ library }: AuthoringDeps, desk: SkillFolder): Promise<void> {
   const { root } = desk;
   const staging = dirname(desk.folder);
   const isCleared = await library.clearFolder({ folder: staging, root }, basename(desk.folder));
@@ -159,7 +149,7 @@ async function clearStaging({ library }: AuthoringDeps, desk: SkillFolder): Prom
 }
 
 /** Puts away what was staged long ago and never finished, or left by a killed process; returns how many. */
-async function sweepStaging(deps: AuthoringDeps): Promise<number> {
+async function sweep(deps: AuthoringDeps): Promise<number> {
   const roots = new Map((await deps.store.projects.list()).map(({ id, root }) => [id, root]));
   const oldest = deps.clock.now() - stagingMs;
   let swept = 0;
@@ -167,12 +157,12 @@ async function sweepStaging(deps: AuthoringDeps): Promise<number> {
     const { started, lastAt, project } = writing;
     if (findWritingEnd(writing) === null && lastAt > oldest) continue;
     const tops = [started.worktree ?? roots.get(project) ?? null, null];
-    const desks = tops.map((top) => getStagingFolder(deps, top, started.writing));
+    const desks = tops.map((top) => getFolder(deps, top, started.writing));
     // The project may have moved: only a folder where Knack would make it is Knack's to remove.
     const desk = desks.find(({ folder }) => started.staging === `${folder}/${started.skill}`);
     if (!desk || (await deps.library.listNames(desk.folder)).length === 0) continue;
     await keepStaged(deps, desk, started);
-    await clearStaging(deps, desk);
+    await clear(deps, desk);
     swept++;
   }
   return swept;
@@ -304,7 +294,7 @@ async function putBack(
 }
 
 /** Ends a writing without a skill: staging goes, and the live package is as it was. Both are kept as versions. */
-async function discardWriting(
+async function discard(
   deps: AuthoringDeps,
   active: ActiveCaller,
   writing: SkillWriting,
@@ -315,7 +305,7 @@ async function discardWriting(
   const note = place === null ? null : await withdrawLive(deps, writing, desk, place);
   if (note !== null && typeof note === "object") return note;
   await keepStaged(deps, desk, started);
-  await clearStaging(deps, desk);
+  await clear(deps, desk);
   if (place !== null && started.missing !== undefined) {
     await deps.library.dropEmpty({ folder: started.target, root: place.root });
     await deps.library.dropEmptyUpTo(started.missing, place);

@@ -37,14 +37,12 @@ import {
 import {
   type AuthoringResult,
   describeWrongWord,
-  findEvidenceGap,
   findLostRefs,
-  findNameFault,
   isShowable,
   refuseWith,
   seeEvents,
 } from "./protocol.ts";
-import { isUseful } from "./signals.ts";
+import { findEvidenceGap, findNameFault, isUseful } from "./signals.ts";
 import { staging } from "./staging.ts";
 
 /** Characters of a message that are shown and kept. */

@@ -4,7 +4,7 @@ export function makeId(prefix: string, text: string): string {
 }
 
 /** 53 bits from two interleaved multiplicative hashes: plenty for thousands of names, and no library is needed. */
-function hash53(text: string): number {
+export function hash53(text: string): number {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;
   for (let at = 0; at < text.length; at++) {
@@ -20,6 +20,22 @@ function hash53(text: string): number {
 /** Which of two texts comes first, by their characters' codes: the same on every machine, whatever its language. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The items by what `keyOf` gives for each, in the order in which they come. */
+export function groupBy<Item, Key, Kept = Item>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => Key,
+  keep: (item: Item) => Kept = (item) => item as unknown as Kept,
+): Map<Key, [Kept, ...Kept[]]> {
+  const groups = new Map<Key, [Kept, ...Kept[]]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(keep(item));
+    else groups.set(key, [keep(item)]);
+  }
+  return groups;
 }
 
 export interface Clock {

@@ -1,6 +1,6 @@
 export { escapeControls, showControls } from "./controls.ts";
 export { errorMessage, explainDiskFault, KnackError } from "./errors.ts";
-export { bindAll, type Clock, compareText, makeId } from "./ids.ts";
+export { bindAll, type Clock, compareText, groupBy, hash53, makeId } from "./ids.ts";
 export {
   asArray,
   asObject,

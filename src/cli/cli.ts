@@ -4,7 +4,7 @@ import { version } from "./version.ts";
 
 // Answered before anything is loaded.
 const [first] = process.argv.slice(2);
-if (first === "--version" || first === "-v") console.log(version);
+if (first === "--version" || first === "-v" || first === "-V" || first === "version") console.log(version);
 else {
   // A reader that has seen enough, such as head, closes the pipe; that is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -33,7 +33,8 @@ const flag = (description: string) => ({ type: "boolean", description }) as cons
 /** Arguments: an option that is given or not, one with a value, words without a name, and what most commands take. */
 export const arg = {
   flag,
-  option: (description: string) => ({ type: "string", description }) as const,
+  option: (description: string, valueHint?: string) =>
+    ({ type: "string", description, ...(valueHint === undefined ? {} : { valueHint }) }) as const,
   words: (description: string) => ({ type: "positional", required: false, description }) as const,
   json: { json: flag("print one JSON object") },
   dryRun: { "dry-run": flag("change nothing; show what would change") },
@@ -44,9 +45,11 @@ export type AnyCall = Omit<CommandCall, "args">;
 
 export interface Command<Args extends ArgsDef = ArgsDef> {
   readonly about: string;
-  /** Lines that --help prints below the options, such as examples. */
+  /** Lines that --help prints below the options. */
   readonly more?: readonly string[];
   readonly args: Args;
+  /** The keys of its JSON are as programs outside have read them from the beginning. */
+  readonly keepsKeys?: true;
   /** Returns the exit code. */
   run(call: CommandCall<Args>): Promise<number>;
 }
@@ -62,7 +65,7 @@ export function runCommand(
 ): Promise<number> {
   const screen = createScreen(context.env);
   const print = (json: unknown, lines: Lines, write: Screen["print"], exitCode: number) => {
-    if (args.json) screen.json(json);
+    if (args.json) screen.json(json, { keepsKeys: command.keepsKeys === true });
     else write(lines);
     return exitCode;
   };

@@ -1,50 +1,9 @@
-import { stripVTControlCharacters } from "node:util";
-import { type ArgsDef, type CommandDef, parseArgs, renderUsage } from "citty";
+import { type ArgsDef, parseArgs } from "citty";
 import { explainDiskFault, KnackError } from "../base/index.ts";
-import { type Command, type CommandCall, type CommandContext, runCommand, wrongUsage } from "./command.ts";
-import { visible, wrapColumn } from "./screen/text.ts";
-import { version } from "./version.ts";
-
-type Load = () => Promise<Command>;
-
-const everyday: Readonly<Record<string, Load>> = {
-  init: async () => (await import("./commands/install.ts")).init,
-  learn: async () => (await import("./commands/learn.ts")).learn,
-  status: async () => (await import("./commands/status.ts")).status,
-  lessons: async () => (await import("./commands/lessons.ts")).lessons,
-  skills: async () => (await import("./commands/skills.ts")).skills,
-  recall: async () => (await import("./commands/recall.ts")).recall,
-  backtest: async () => (await import("./commands/backtest.ts")).backtest,
-  doctor: async () => (await import("./doctor/doctor.ts")).doctor,
-};
-const more: Readonly<Record<string, Load>> = {
-  run: async () => (await import("./commands/run.ts")).run,
-  sessions: async () => (await import("./commands/sessions.ts")).sessions,
-  projects: async () => (await import("./commands/sessions.ts")).projects,
-  report: async () => (await import("./commands/report.ts")).report,
-  rate: async () => (await import("./commands/report.ts")).rate,
-  gaps: async () => (await import("./commands/gaps.ts")).gaps,
-  curate: async () => (await import("./commands/curate.ts")).curate,
-  evolve: async () => (await import("./commands/evolve.ts")).evolve,
-  promote: async () => (await import("./commands/lessons.ts")).promote,
-  prune: async () => (await import("./commands/lessons.ts")).prune,
-  export: async () => (await import("./commands/exchange.ts")).exportCommand,
-  import: async () => (await import("./commands/exchange.ts")).importCommand,
-  review: async () => (await import("./commands/review.ts")).review,
-  config: async () => (await import("./commands/config.ts")).config,
-  install: async () => (await import("./commands/install.ts")).install,
-  uninstall: async () => (await import("./commands/install.ts")).uninstall,
-};
-/** Started by hooks and agents, so the overview does not list them. */
-const plumbing: Readonly<Record<string, Load>> = {
-  work: async () => (await import("./commands/plumbing.ts")).work,
-  slash: async () => (await import("./commands/slash.ts")).slash,
-  mcp: async () => (await import("./commands/plumbing.ts")).mcp,
-  schema: async () => (await import("./commands/plumbing.ts")).schema,
-};
-
-const commands: Readonly<Record<string, Load>> = { ...everyday, ...more, ...plumbing };
-const aliases: Readonly<Record<string, string>> = { instincts: "lessons" };
+import { type CatalogSection, findEntry, findSection, resolveWords, typedNames } from "./catalog.ts";
+import { type CommandCall, type CommandContext, runCommand, wrongUsage } from "./command.ts";
+import { renderHelp, renderOverview } from "./help.ts";
+import { visible } from "./screen/text.ts";
 
 /** The command that `knack` runs without arguments. */
 const defaultCommand = "learn";
@@ -71,28 +30,47 @@ function isMissingFolder(error: unknown): boolean {
   return error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
 }
 
-async function dispatch(words: readonly string[], context: CommandContext): Promise<number> {
-  const [first = defaultCommand] = words;
-  if (first === "--help" || first === "-h" || first === "help") {
-    process.stdout.write(await renderOverview());
+async function dispatch(typed: readonly string[], context: CommandContext): Promise<number> {
+  const { columns } = process.stdout;
+  const [asked = defaultCommand] = typed;
+  if (asked === "--help" || asked === "-h" || (asked === "help" && typed.length === 1)) {
+    process.stdout.write(await renderOverview(columns));
     return 0;
   }
-  const isNamed = !first.startsWith("-");
-  const asked = isNamed ? first : defaultCommand;
-  const name = aliases[asked] ?? asked;
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!load)
+  if (asked === "help") return dispatch([...typed.slice(1), "--help"], context);
+  const isNamed = !asked.startsWith("-");
+  const [name = "", ...rest] = resolveWords(isNamed && typed.length > 0 ? typed : [defaultCommand, ...typed]);
+  const section = findSection(name);
+  if (section) return showSection(name, section, rest);
+  const entry = findEntry(name);
+  if (!entry)
     throw wrongUsage(
       `Unknown command "${name}".`,
-      await suggestNearest(name, Object.keys(commands), "knack --help lists the commands."),
+      await suggestNearest(name, typedNames, "knack --help lists the commands.", "knack "),
     );
-  const command = await load();
-  const rest = isNamed ? words.slice(1) : [...words];
+  const command = await entry.load();
   if (beforeSeparator(rest).some((word) => word === "--help" || word === "-h")) {
-    process.stdout.write(await renderHelp(name, command));
+    process.stdout.write(renderHelp(name, command, entry, columns));
     return 0;
   }
   return runCommand(command, await parseWords(name, command.args, rest), context);
+}
+
+/** Lists the commands of a subject; a word that names none of them is refused. */
+async function showSection(name: string, section: CatalogSection, words: readonly string[]): Promise<number> {
+  const [unknown] = words.filter((word) => word !== "--help" && word !== "-h");
+  if (unknown !== undefined)
+    throw wrongUsage(
+      `Unknown command "${name} ${unknown}".`,
+      await suggestNearest(
+        unknown,
+        Object.keys(section.commands),
+        `knack ${name} lists the commands.`,
+        `knack ${name} `,
+      ),
+    );
+  process.stdout.write(await renderOverview(process.stdout.columns, section));
+  return 0;
 }
 
 /** Words after `--` are for the program that is to be run. */
@@ -143,42 +121,7 @@ async function suggestNearest(
   otherwise: string,
   prefix = "",
 ): Promise<string> {
-  const { closest, distance } = (await import("fastest-levenshtein")).default;
-  const nearest = closest(typed, names);
-  const isNear = distance(typed, nearest) <= Math.max(1, Math.floor(nearest.length / 3));
-  return isNear ? `Did you mean ${prefix}${nearest}? ${otherwise}` : otherwise;
-}
-
-async function renderHelp(name: string, { about, args, more: examples = [] }: Command): Promise<string> {
-  const definition: CommandDef = { meta: { name: `knack ${name}`, description: about }, args };
-  const usage = await renderUsage(definition);
-  const plain = process.stdout.isTTY ? usage : stripVTControlCharacters(usage);
-  return `${plain}\n${examples.map((line) => `${line}\n`).join("")}`;
-}
-
-async function renderOverview(): Promise<string> {
-  const width = Math.max(...Object.keys(commands).map((name) => name.length));
-  const list = async (some: Readonly<Record<string, Load>>) => {
-    const lines = Object.entries(some).map(async ([name, load]) =>
-      wrapColumn(
-        `  knack ${name.padEnd(width)}  `,
-        firstSentence(await load()),
-        process.stdout.columns ?? null,
-      ),
-    );
-    return (await Promise.all(lines)).join("\n");
-  };
-  return `Knack ${version} learns from your coding agents' sessions, so that they stop repeating mistakes.
-
-${await list(everyday)}
-
-More:
-${await list(more)}
-
-knack alone is knack ${defaultCommand}. knack <command> --help shows a command's options.
-`;
-}
-
-function firstSentence({ about }: Command): string {
-  return about.split(/(?<=\.) /)[0] ?? about;
+  const { findNearest } = await import("./nearest.ts");
+  const nearest = findNearest(typed, names);
+  return nearest === null ? otherwise : `Did you mean ${prefix}${nearest}? ${otherwise}`;
 }

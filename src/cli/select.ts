@@ -28,9 +28,13 @@ export function parseWhere(word: string | undefined): LiveReach | null {
 export function parseSince(since: string, now: number): number {
   const age = /^(\d+)([hdw])$/.exec(since);
   const hours = { h: 1, d: 24, w: 168 }[age?.[2] ?? ""];
-  const at = age && hours ? now - Number(age[1]) * hours * 3_600_000 : Date.parse(since);
+  // A number alone would be read as a year or a month.
+  const isDate = /^\d{4}-\d{2}(?:-\d{2})?(?:$|[T ])/.test(since);
+  const at =
+    age && hours ? now - Number(age[1]) * hours * 3_600_000 : isDate ? Date.parse(since) : Number.NaN;
   if (!Number.isNaN(at)) return at;
-  throw wrongUsage(`Invalid --since "${since}".`, "Use a date (2026-11-01) or an age (12h, 7d, 4w).");
+  const meant = /^\d{1,3}$/.test(since) ? `For ${since} days: --since ${since}d. ` : "";
+  throw wrongUsage(`Invalid --since "${since}".`, `${meant}Use a date (2026-11-01) or an age (12h, 7d, 4w).`);
 }
 
 /** Paths that a command was given; null for none, which means the agents' own folders. */
@@ -74,18 +78,23 @@ interface NamedThing {
   readonly lesson: Lesson | null;
 }
 
-/** Finds something by its name, with or without the prefix of learned skills, or by the id of its lesson. */
+/**
+ * Finds something by its name, with or without the prefix of learned skills, or by the id of its lesson. Where this
+ * project has the name, its own is meant.
+ */
 export async function findNamed(knack: Knack, word: string): Promise<NamedThing> {
-  return findAmong(knack, word, await knack.shelf(), await knack.lessons());
+  const { shelf, lessons, ownerOf, here } = await listOwned(knack);
+  const isOwn = (name: string, owner: string | null) => owner === here && matchesName(name, word);
+  const ownLessons = lessons.filter((one) => isOwn(one.name, getOwner(one)));
+  const ownShelf = shelf.filter((one) => isOwn(one.name, ownerOf(one)));
+  const isHere = ownLessons.length + ownShelf.length > 0;
+  return findAmong(knack, word, isHere ? ownShelf : shelf, isHere ? ownLessons : lessons);
 }
 
 /** Like `findNamed`, but a name means nothing of another project: that is meant by its id. */
 export async function findNamedHere(knack: Knack, word: string): Promise<NamedThing> {
-  const [shelf, lessons] = [await knack.shelf(), await knack.lessons()];
-  const projects = new Map(lessons.map((lesson) => [lesson.id as string, getOwner(lesson)]));
-  const here = await knack.projectOf(process.cwd());
+  const { shelf, lessons, ownerOf, here } = await listOwned(knack);
   const isKnownHere = (await knack.projects()).some(({ id }) => id === here);
-  const ownerOf = ({ origin, askedIn }: PublishedItem) => projects.get(origin.id) ?? askedIn;
   const owners = new Set([
     ...shelf.flatMap((one) => (matchesName(one.name, word) ? ownerOf(one) : [])),
     ...lessons.flatMap((one) => (matchesName(one.name, word) ? getOwner(one) : [])),
@@ -100,6 +109,14 @@ export async function findNamedHere(knack: Knack, word: string): Promise<NamedTh
     shelf.filter((one) => isOurs(one.name, ownerOf(one))),
     lessons.filter((one) => isOurs(one.name, getOwner(one)) || matchesId(one.id, word)),
   );
+}
+
+/** Everything that has a name, whose it is, and the project of this folder. */
+async function listOwned(knack: Knack) {
+  const [shelf, lessons] = [await knack.shelf(), await knack.lessons()];
+  const projects = new Map(lessons.map((lesson) => [lesson.id as string, getOwner(lesson)]));
+  const ownerOf = ({ origin, askedIn }: PublishedItem) => projects.get(origin.id) ?? askedIn;
+  return { shelf, lessons, ownerOf, here: await knack.projectOf(process.cwd()) };
 }
 
 /** The project that a lesson belongs to; null for what is the person's. */

@@ -1,6 +1,7 @@
 import type { Knack } from "../open.ts";
 import { type AnyCall, wrongUsage } from "./command.ts";
 import { changeKnack, withKnack } from "./knack.ts";
+import { findNearest } from "./nearest.ts";
 import type { Lines } from "./screen/text.ts";
 
 /** Runs with the words after its name; `name` is what was typed, for messages: `skills show`. */
@@ -17,9 +18,10 @@ export async function runSubcommand<OwnCall extends { readonly args: { readonly 
   const [name = "list", ...typed] = call.args._;
   const run = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
   if (run) return run(call, typed, `${command} ${name}`);
+  const nearest = findNearest(name, Object.keys(subcommands));
   throw wrongUsage(
     `Unknown subcommand: knack ${command} ${name}.`,
-    `Use ${Object.keys(subcommands).join(", ")}.`,
+    `${nearest === null ? "" : `Did you mean knack ${command} ${nearest}? `}Use ${Object.keys(subcommands).join(", ")}.`,
   );
 }
 

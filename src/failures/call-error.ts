@@ -1,4 +1,12 @@
 import { baseName } from "../text/index.ts";
+import {
+  editsInPlace,
+  findDashedText,
+  findRefusedValue,
+  findSpoiledText,
+  findSubstituted,
+  findUnseenFile,
+} from "./call-words.ts";
 import { type CallError, complains, readError } from "./error-text.ts";
 
 /** The error of a failed call: of the shell, of a rule, of a path that is not there, or in the program's own words. */
@@ -10,16 +18,56 @@ export function readCallError(
 ): CallError {
   const shell = readShellError(command, output);
   if (shell !== null) return shell;
-  const error = readError(withoutUsage(output), exitCode);
+  const error = checkProgram(readError(withoutUsage(output), exitCode), output);
   if (error.cause === "tool-misuse")
-    return editSlip.test(output.slice(0, 400))
+    return editSlip.test(output.slice(0, 400)) && !lineNumbers.test(output.slice(0, 400))
       ? { ...error, about: textToReplace, signature: textToReplace }
       : error;
+  if (error.cause === "wrong-usage" || error.cause === "other" || error.cause === "shell-dialect") {
+    const misread = command === null ? null : readMisreadWords(command, error, output);
+    if (misread !== null) return misread;
+  }
   if (error.cause === "lint" || error.cause === "code" || error.cause === "other")
     return nameRule(error, output);
   // `-A`, `--A` and `A` are one option, whoever refuses it.
   if (error.cause === "wrong-usage") return { ...error, about: error.about?.replace(/^-+/, "") || null };
   return error.cause === "missing-file" ? nameMissingFile(error, files) : error;
+}
+
+/** An error that says what is wrong only together with the words of the call: a text, a value or a file among them. */
+function readMisreadWords(command: string, error: CallError, output: string): CallError | null {
+  if (saysNothing(output)) {
+    const file = findUnseenFile(command);
+    const signature = `${file}: No such file or directory`;
+    return file === null ? null : { ...error, cause: "missing-file", about: file, signature };
+  }
+  if (/^sed: \d+: /.test(error.line) && editsInPlace(command))
+    return { ...error, cause: "shell-dialect", about: inPlace.name, signature: inPlace.name };
+  if (findDashedText(command, error.line) !== null)
+    return { ...error, cause: "shell-dialect", about: dashedText.name, signature: dashedText.name };
+  const value = findRefusedValue(command, error.line);
+  if (value === null) return null;
+  return {
+    ...error,
+    cause: "wrong-usage",
+    about: value.word,
+    signature: `there is no such ${value.kind} here: '${value.word}'`,
+  };
+}
+
+/** `tide: not found` may be said of anything; a shell says it in its own name, or with "command". */
+function checkProgram(error: CallError, output: string): CallError {
+  const { cause, about, line } = error;
+  if (cause !== "missing-program" || about === null || !line.endsWith(`${about}: not found`)) return error;
+  const isOfShell = ["sh: ", ...digitColons].some((said) => output.includes(`${said}${about}: not found`));
+  return isOfShell ? error : { ...error, cause: "other", about: null };
+}
+
+const digitColons = "0123456789".split("").map((digit) => `${digit}: `);
+
+/** Whether an output has nothing but the exit code that the agent put there. */
+export function saysNothing(output: string): boolean {
+  return /^\s*(?:Exit code:? \d+)?\s*$/i.test(output);
 }
 
 /** What a program prints of its own usage below a complaint is no complaint. */
@@ -32,6 +80,9 @@ function withoutUsage(output: string): string {
 const textToReplace = "text to replace";
 const editSlip =
   /string to replace not found|failed to find expected lines|old_?str(?:ing)? (?:was )?not found|no match found for (?:the )?old/i;
+
+/** The numbers that a reader shows before the lines are not in the file: that slip says nothing of the file. */
+const lineNumbers = /^(?:String: ?)?\s*\d+→/m;
 
 /** The rule that a finding is under is the same in every file; layout is named where nothing else was found. */
 function nameRule(error: CallError, output: string): CallError {
@@ -58,8 +109,8 @@ const missingPath =
 /** A trouble with the words of a command that the shell itself complains of, whatever program it was to start. */
 interface ShellQuirk {
   readonly name: string;
-  /** Why the shell stops, in a sentence, and what to do. */
-  readonly why: string;
+  /** What to do and why, in a sentence, given the shell's words. */
+  readonly advise: (said: string) => string;
   readonly action: string;
 }
 
@@ -77,8 +128,28 @@ function readShellError(command: string | null, output: string): CallError | nul
         signature: quirk.name,
       };
   }
-  return null;
+  const separator = /^The token '(?:&&|\|\|)' is not a valid statement separator.*/m.exec(output)?.[0];
+  if (separator !== undefined)
+    return {
+      cause: "shell-dialect",
+      about: "&& in PowerShell",
+      line: separator.trim(),
+      signature: "&& in PowerShell",
+    };
+  const spoiled = findSpoiledText(command, output);
+  if (spoiled === null) return null;
+  return {
+    cause: "shell-dialect",
+    about: substitution.name,
+    line: spoiled,
+    signature: substitution.name,
+  };
 }
+
+/** `app/(shop)/page.tsx`, and what zsh says where it takes the brackets for the qualifier of a glob. */
+const bracketed = /\/\([\w.-]+\)|\([\w.-]+\)\//;
+const qualifier =
+  /^(?:unknown file attribute|unknown sort specifier|number expected|bad pattern|unknown group|unknown username)/;
 
 /** The quirk of this name; null for anything else that an error may be about. */
 export function findQuirk(name: string | null): ShellQuirk | null {
@@ -93,35 +164,89 @@ const shellLine =
 
 const substitution: ShellQuirk = {
   name: "backticks in double quotes",
-  why: "The shell runs backticks inside double quotes as a command; single quotes leave them alone.",
+  advise: () =>
+    "Put text with backticks in single quotes: inside double quotes the shell runs them as a command.",
   action: "put the text in single quotes",
+};
+
+const dashedText: ShellQuirk = {
+  name: "text that begins with a dash",
+  advise: () =>
+    "Put `--` before a text that begins with a dash (or `-e`, for a search): it is taken for an option otherwise.",
+  action: "put `--` before the text (or `-e`, for a search)",
+};
+
+const inPlace: ShellQuirk = {
+  name: "sed -i without a suffix",
+  advise: () =>
+    "Write `sed -i ''` on macOS to edit in place: its sed takes the word after `-i` as a suffix for a copy.",
+  action: "write sed -i ''",
 };
 
 const quirks: readonly ShellQuirk[] = [
   substitution,
+  dashedText,
+  inPlace,
   {
     name: "glob without a match",
-    why: "zsh takes an unquoted [ ] or ? as a glob and stops when nothing matches; quoted, it is left alone.",
+    advise: (said) =>
+      `Quote a path with [ ], ( ) or ?${nameExample(said)} in zsh: unquoted it is a glob, and the command stops when nothing matches.`,
     action: "quote the path",
   },
   {
+    name: "brackets in a path",
+    advise: () => "Quote a path with ( ) in bash: unquoted, a bracket ends the word.",
+    action: "quote the path",
+  },
+  {
+    name: "word that begins with =",
+    advise: () => "Quote a word that begins with = in zsh: unquoted, it stands for the path of a program.",
+    action: "quote the word",
+  },
+  {
+    name: "&& in PowerShell",
+    advise: () =>
+      "Write ; between commands in Windows PowerShell, or `if ($?) { … }`: it has no && and no ||.",
+    action: "write ; between the commands, or if ($?) { … }",
+  },
+  {
     name: "pattern without a match",
-    why: "zsh stops a command when one of its patterns matches no file, whatever is done with its errors.",
+    advise: (said) =>
+      isOption.test(said)
+        ? `Quote a pattern that the program is to read${nameExample(said)} in zsh: unquoted, it stops the command when no file matches.`
+        : `List files with \`find\` or \`rg --files\` where a pattern${nameExample(said)} may match none: zsh then stops the whole command.`,
     action: "leave that pattern out, quote it, or look for the files with find",
   },
   {
     name: "read-only variable",
-    why: "The shell keeps this variable for itself: another name can be set.",
+    advise: (said) =>
+      `Use another name for the shell variable${nameExample(said)}: the shell keeps it read-only.`,
     action: "use another name for the variable",
   },
   {
     name: "history expansion",
-    why: "The shell takes ! inside double quotes as a reference to its history; single quotes leave it alone.",
+    advise: () =>
+      "Put text with ! in single quotes: inside double quotes the shell takes it as a reference to its history.",
     action: "put the text in single quotes",
   },
 ];
 
+/** `--include=*.ts`: a pattern for the program, not for files to name. */
+const isOption = /^no matches found: (?:-|\S*=)/;
+
+/** The thing that the shell complains of, where it can be named: ` such as …`, or the name of a variable. */
+function nameExample(said: string): string {
+  const [, pattern, variable, other] =
+    /^no matches found: ([^\s`]{1,80})$|^read-only variable: (\w{1,40})$|^(\w{1,40}): readonly variable$/.exec(
+      said,
+    ) ?? [];
+  if (pattern !== undefined) return ` such as \`${pattern}\``;
+  const name = variable ?? other;
+  return name === undefined ? "" : ` \`${name}\``;
+}
+
 const forms: readonly (readonly [RegExp, string])[] = [
+  [/^=+ not found$/, "word that begins with ="],
   [/^no matches found: .*\*/, "pattern without a match"],
   [/^no matches found: /, "glob without a match"],
   [/^read-only variable: |: readonly variable$/, "read-only variable"],
@@ -140,31 +265,15 @@ function recognizeQuirk(command: string, said: string): ShellQuirk | null {
   const about = named?.[1] ?? named?.[2];
   if (about !== undefined)
     return run.some((inner) => inner.trim().split(/\s+/)[0] === about) ? substitution : null;
+  if (bracketed.test(command.replace(/"[^"]*"|'[^']*'/g, ""))) {
+    if (qualifier.test(said)) return findQuirk("glob without a match");
+    if (/syntax error near unexpected token `\('/.test(said)) return findQuirk("brackets in a path");
+  }
   const name = forms.find(([form]) => form.test(said))?.[1];
   // An odd quote inside of backticks is reported as one that is not closed.
   if (run.length > 0 && (name === "unmatched quote" || name === "parse error" || name === "bad substitution"))
     return substitution;
   return quirks.find((quirk) => quirk.name === name) ?? null;
-}
-
-/** The texts between backticks that stand inside of double quotes, which the shell runs. */
-export function findSubstituted(command: string): string[] {
-  const found: string[] = [];
-  let quote: string | null = null;
-  for (let at = 0; at < command.length; at++) {
-    const char = command[at] as string;
-    if (char === "\\" && quote !== "'") at++;
-    else if (quote === "'") quote = char === "'" ? null : quote;
-    else if (char === '"') quote = quote === null ? '"' : null;
-    else if (char === "'" && quote === null) quote = "'";
-    else if (char === "`" && quote === '"') {
-      const end = command.indexOf("`", at + 1);
-      found.push(command.slice(at + 1, end < 0 ? undefined : end));
-      if (end < 0) return found;
-      at = end;
-    }
-  }
-  return found;
 }
 
 // --- Rules of linters and formatters ---

@@ -150,7 +150,12 @@ function findTried({ failed, run, error }: Recovery, events: readonly Event[], c
     if (event.kind !== "call" || event.sidechain !== failed.sidechain) continue;
     seen++;
     if (event.command === failed.command) continue;
-    for (const other of calls.runs(event)) if (isAimed(other, run, error.about)) told.add(other.retell());
+    const runs = calls.runs(event);
+    for (const other of runs) if (isAimed(other, run, error.about)) told.add(other.retell());
+    // What only changes the shell starts no program: `nvm use 30`.
+    const command = event.command?.trim() ?? "";
+    if (runs.length === 0 && command.length <= 80 && settingUp.has(command.split(/\s/)[0] ?? ""))
+      told.add(command);
   }
   return [...told].slice(0, mostTried);
 }

@@ -10,6 +10,7 @@ import {
 import { asString } from "../base/index.ts";
 import { type Event, eventChars } from "../records/index.ts";
 import { baseName } from "../text/index.ts";
+import { readInlineScripts } from "./inline-script.ts";
 import { assignment, Run, type Traces } from "./run.ts";
 
 type ShellNode = AndOr | PipelineNode | Statement;
@@ -140,15 +141,24 @@ function collectCommand(command: Command, shell: ShellState, runs: Run[]): void 
       ...redirect(command.redirects, shell.traces),
       line: countLines(shell.source, command.pos),
     };
-    const script = inlineScript(run);
-    if (script !== null)
-      return collectAll(parse(script).commands, { ...withTraces(shell, traces), source: script }, runs);
+    const scripts = readInlineScripts(run, findDocument(command));
+    const collectScript = (source: string, isHidden: boolean) =>
+      collectAll(parse(source).commands, { ...withTraces(shell, traces), source, isHidden }, runs);
+    const [whole] = scripts;
+    if (whole?.isWhole) return collectScript(whole.commands, shell.isHidden);
     const set = command.prefix.flatMap((part) => (part.type === "Assignment" ? [part.text] : []));
     const { directory, isFilter, isHidden } = shell;
     const env = [...shell.exported, ...set, ...run.wrapper.filter((word) => assignment.test(word))];
     const wrapper = run.wrapper.filter((word) => !assignment.test(word));
     runs.push(run.with({ env, wrapper, directory, isFilter, isHidden, traces }));
+    for (const { commands, decides } of scripts) collectScript(commands, isHidden || !decides);
   }
+}
+
+/** The text that stands below a command for it to read. */
+function findDocument({ redirects }: Command): string | null {
+  const document = redirects.find(({ type }) => type === "HereDoc");
+  return document?.type === "HereDoc" ? document.body.text : null;
 }
 
 function countLines(source: string, end: number): number {
@@ -262,8 +272,8 @@ function findNodeDeciders(node: ShellNode): Run[] {
       return node.commands.slice(-1).flatMap(findNodeDeciders);
     case "Command": {
       const run = readProgram(node);
-      const script = run && inlineScript(run);
-      return script === null ? (run ? [run] : []) : findDeciders(script);
+      const [script] = run === null ? [] : readInlineScripts(run, findDocument(node));
+      return script?.isWhole ? findDeciders(script.commands) : run === null ? [] : [run];
     }
     case "Subshell":
     case "BraceGroup":
@@ -302,12 +312,6 @@ function readWords(command: Command): string[] {
   );
 }
 
-/** The script of `bash -c "…"`; null for anything else. */
-function inlineScript({ name, args: [flag, script] }: Run): string | null {
-  const isShell = ["bash", "sh", "zsh"].includes(name) && /^-\w*c$/.test(flag ?? "");
-  return isShell && script !== undefined ? script : null;
-}
-
 /** Names of files that a command speaks of, wherever they stand in it. */
 export function findFileNames(command: string): Set<string> {
   const pattern = /(?:^|[\s/'"=(])([\w@-]{0,80}(?:\.[a-zA-Z]\w{0,9}){1,3})\b/g;
@@ -326,7 +330,7 @@ export function isOwnCall({ kind, tool, input, command, files, cwd }: Event): bo
 
 /** Every host prefixes the server's name in its own way; some names are unique to Knack. */
 const ownTool =
-  /(?:^|[^a-z])(?:skill_(?:learning_start|learning_finish|used|signal)|event_expand)$|(?:^|[^a-z])knack[^a-z]+skill_(?:rate|search|load)$/i;
+  /(?:^|[^a-z])(?:skill_(?:learning_start|learning_finish|used|signal)|event_expand)$|(?:^|[^a-z])knack[^a-z]+(?:skill_(?:rate|search|load)|goal)$/i;
 
 /** Names other servers may use too; with Knack's word for a skill they are Knack's, under any server name. */
 const likeOwnTool = /[^a-z]skill_(?:rate|load)$/i;

@@ -70,7 +70,7 @@ const causes: readonly (readonly [Cause, RegExp, string])[] = [
     new RegExp(`(?:script not found|missing script):? ${name}|No rule to make target ${name}|recipe ${name}['"\`]? (?:not found|could not)|does not contain recipe ${name}|task ${name}['"\`]? (?:not found|does not exist)|Couldn't find a script named ${name}`, "i"),
     "script|no rule to make target|recipe|task"],
   ["missing-program",
-    new RegExp(`command not found: ${name}|(?:^|[\\s:(])(?!remote:|error:|fatal:|warning:|page:|file:|url:)${name}: (?:command )?not found$|(?:The )?command ${name}["']? (?:could )?not (?:be )?found|executable file not found|Executable doesn't exist|^make(?:\\[\\d+\\])?: ${name}: No such file|Failed to spawn:? ${name}|spawn ${name} ENOENT|(?:^|[\\s:(])${name}['"\`]? is not recognized as an internal|could not determine executable|exec: ${name}["']?: .*not found`, "i"),
+    new RegExp(`command not found: ${name}|(?:^|[\\s:(])(?!remote:|error:|fatal:|warning:|page:|file:|url:)${name}: (?:command )?not found$|(?:The )?command ${name}["']? (?:could )?not (?:be )?found|executable file not found|Executable doesn't exist|^make(?:\\[\\d+\\])?: ${name}: No such file|Failed to spawn:? ${name}|spawn ${name} ENOENT|(?:^|[\\s:(])${name}['"\`]? is not recognized as (?:an internal|(?:the|a) name of a cmdlet)|could not determine executable|exec: ${name}["']?: .*not found`, "i"),
     "not found|not be found|executable|no such file|failed to spawn|enoent|not recognized"],
   ["shell-dialect",
     /no matches found:|invalid command code|extra characters at the end|undefined label|bad substitution|event not found|bad pattern:|unknown file attribute|read-only variable/i,
@@ -79,7 +79,7 @@ const causes: readonly (readonly [Cause, RegExp, string])[] = [
     /could not find [`'"]?(?:package\.json|cargo\.toml|pyproject\.toml|go\.mod)|no package\.json|no (?:package )?manifest|not a git repository|go\.mod file not found|outside (?:of )?(?:the )?(?:workspace|main module|available)|no projects? (?:found|matched)|ERR_PNPM_NO_|cannot find main module|no (?:configuration|config) file/i,
     "could not find|no package|manifest|not a git repository|not found|outside|no project|err_pnpm_no_|main module|no config"],
   ["wrong-usage",
-    new RegExp(`(?:unrecognized|unrecognised|unknown|unexpected|invalid|illegal|unsupported|no such|bad) (?:sub-?command|command|options?|flags?|arguments?|switch|shorthand flag|parameter|choice|field|json field)s?:?(?: --)?(?: found)?:? ?-?-?${name}|unrecognized subcommand ${name}|requires? (?:an? |at least )?(?:\\w+ )?(?:argument|value|option|flag)|(?:is|are) (?:not|no longer) supported|is being deprecated|must (?:specify|provide|use|include)|^usage: |mutually exclusive|cannot be used with|expected one of`, "i"),
+    new RegExp(`(?:unrecognized|unrecognised|unknown|unexpected|invalid|illegal|unsupported|no such|bad) (?:sub-?command|command|options?|flags?|arguments?|switch|shorthand flag|parameter|choice|field|json field)s?\\b:?(?: --)?(?: found)?:? ?-?-?${name}|(?:unrecogni[sz]ed|unknown|unexpected|invalid) (?:options?|flags?|arguments?)$|unrecognized subcommand ${name}|requires? (?:an? |at least )?(?:\\w+ )?(?:argument|value|option|flag)|(?:is|are) (?:not|no longer) supported|is being deprecated|must (?:specify|provide|use|include)|^usage: |mutually exclusive|cannot be used with|expected one of`, "i"),
     "command|option|flag|argument|switch|parameter|choice|field|require|supported|deprecated|must |usage: |exclusive|cannot be used|expected one of"],
   // A file of one's own that is not written yet.
   ["code",

@@ -1,3 +1,4 @@
+import { wordSet } from "../text/index.ts";
 import type { CallError } from "./error-text.ts";
 import { findMainRun, type Run } from "./run.ts";
 
@@ -26,14 +27,16 @@ function unwrap(run: Run): Run {
 }
 
 function findNamed(runs: readonly Run[], line: string, about: string | null): Run | undefined {
-  const isNamed = ({ name, written }: Run) =>
-    name === about ||
-    written === about ||
-    line.startsWith(`${name}: `) ||
-    line.startsWith(`${written}: `) ||
-    line.includes(`: ${name}: `);
+  const speaks = (name: string) => line.startsWith(`${name}: `) || line.includes(`: ${name}: `);
+  const isNamed = ({ name, written, args }: Run) => {
+    if (name === about || written === about || speaks(name) || line.startsWith(`${written}: `)) return true;
+    // `npx prisma` and `uv run pytest` are heard by the name of what they start.
+    return launchers.has(name) && args.slice(0, 2).some((arg) => /^[a-z][\w-]+$/.test(arg) && speaks(arg));
+  };
   return runs.find(isNamed);
 }
+
+const launchers = wordSet("npx bunx pnpm yarn uv uvx poetry pdm bundle");
 
 /** `bash: line 3: …` and `(eval):3: …` count the lines of the command. */
 function findAtLine(runs: readonly Run[], line: string, output: string): Run | undefined {

@@ -1,5 +1,6 @@
 import type { Outcome } from "../records/index.ts";
 import { wordSet } from "../text/index.ts";
+import { findSpoiledText } from "./call-words.ts";
 import { parseCommand } from "./command.ts";
 import { findCause } from "./error-line.ts";
 import { complains, readLines } from "./error-text.ts";
@@ -75,6 +76,7 @@ function judgeCall(command: string, exitCode: number | null, output: string): Ve
   const runs = parseCommand(script);
   const complaint = findShellComplaint(output);
   if (complaint !== null && !isUnmatchedProbe(complaint, runs)) return "failed";
+  if (findSpoiledText(script, output) !== null) return "failed";
   const shown = readShown(runs, exitCode, output);
   const sections = splitByPrints(runs, shown.lines);
   const isIn = (at: number, line: string) => sections[at]?.includes(line) === true;
@@ -146,11 +148,13 @@ function showsText({ name, args }: Run): boolean {
   if (name === "gh") return args.some((arg) => /^(?:view|list|api|diff|checks|status)$/.test(arg));
   if (name === "git")
     return /^(?:show|log|diff|blame|grep)$/.test(args.find((arg) => !arg.startsWith("-")) ?? "");
+  if (name === "docker" || name === "podman" || name === "kubectl")
+    return args.some((arg) => /^(?:logs|exec|run|inspect|describe|get|ps|images)$/.test(arg));
   return showers.has(name);
 }
 
 const showers = wordSet(
-  "cat bat head tail sed awk grep egrep fgrep rg ag nl less more jq strings xxd curl wget docker kubectl journalctl tmux psql sqlite3",
+  "cat bat head tail sed awk grep egrep fgrep rg ag nl less more jq strings xxd curl wget journalctl tmux psql sqlite3",
 );
 
 function judgeRun(run: Run, shown: Shown): Verdict {

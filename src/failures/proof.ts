@@ -97,7 +97,10 @@ function isAboutChange(recovery: Recovery): boolean {
   return fresh.some((word) => word.length > 2 && failed.text.includes(word.replace(/=.*/s, "")));
 }
 
-/** A word of the failed call that the error complains of, and that the call which worked does not have. */
+/**
+ * A word of the failed call that the error complains of, and that the call which worked does not have; of an option that
+ * went with its value, the option.
+ */
 export function findDropped({ error, failed, run, workedRun, worked }: Recovery): string | null {
   const before = run === null ? JSON.stringify(failed.input ?? {}) : run.args.join(" ");
   const after = workedRun === null ? JSON.stringify(worked?.input ?? {}) : workedRun.args.join(" ");
@@ -109,6 +112,8 @@ export function findDropped({ error, failed, run, workedRun, worked }: Recovery)
   const dropped = named.find((word) => word !== undefined && before.includes(word) && !after.includes(word));
   // Another operand in its place is another subject, not a cure.
   if (dropped === undefined) return null;
+  const option = run?.args[run.args.indexOf(dropped) - 1];
+  if (option?.startsWith("--") && workedRun?.args.includes(option) === false) return option;
   const isOperand = run?.args.includes(dropped) === true && !dropped.startsWith("-");
   return isOperand && (workedRun?.args.length ?? 0) >= (run?.args.length ?? 0) ? null : dropped;
 }

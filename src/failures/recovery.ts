@@ -1,7 +1,8 @@
 import type { JsonObject } from "../base/index.ts";
 import type { CallDifference, CallUse, Cause, Event, Remedy, Symptom } from "../records/index.ts";
 import { baseName, measureSimilarity, wordSet } from "../text/index.ts";
-import { canFixLayout, findQuirk, findSubstituted, isLayoutRule, readCallError } from "./call-error.ts";
+import { canFixLayout, findQuirk, isLayoutRule, readCallError } from "./call-error.ts";
+import { editsInPlace, findDashedText, findSubstituted, isTextKept } from "./call-words.ts";
 import { findFileNames, parseCommand } from "./command.ts";
 import { classifyRun } from "./command-form.ts";
 import { causeGroups } from "./error-line.ts";
@@ -64,7 +65,7 @@ export class Recovery extends Failure {
     const { remedy, workedRun, stepRun, error, run } = this;
     if (remedy === "step") return stepRun?.use() ?? null;
     // The words of the call are as they were, or are the trouble.
-    if (remedy === "none" || remedy === "elevation" || remedy === "directory" || remedy === null) return null;
+    if (remedy === null || keepsWords.has(remedy)) return null;
     if (workedRun === null || causeGroups.wording.has(error.cause)) return null;
     const call = workedRun.use(run);
     // Where a word had to go, what came along with the next try is not what helped.
@@ -128,6 +129,9 @@ interface Between {
   readonly lookups: number;
   readonly prompts: number;
 }
+
+/** Remedies that leave the words of the call as they were. */
+const keepsWords = new Set<Remedy>(["none", "elevation", "directory", "edit"]);
 
 const ownCauses = new Set<Cause>(["denied", "permission", "missing-program", "state", "transient"]);
 const hookStep = /^\$ (\S.{0,80})$|^> (?!\S+@\d)(\S.{0,80})$|^(\S[^.]{0,60})\.{3,}(?:Failed|Passed)/;
@@ -327,7 +331,7 @@ class RecoverySearch {
       linkFile(failure, event, this.again.length) ??
       linkCalls(failure, event, said, calls) ??
       findReplacement(failure, between, event, said, calls);
-    if (link === null || !works(event, link, failure.error, calls)) return null;
+    if (link === null || !works(event, link, failure, calls)) return null;
     const remedy = findRemedy(failure, link, event, this.step, said, calls);
     const run = findRefusedRun(failure, event, calls) ?? failure.run;
     const found = this.write({ run, worked: event, workedRun: link.run, ...remedy });
@@ -359,10 +363,9 @@ class RecoverySearch {
 type Ending = Pick<Recovery, "worked" | "workedRun" | "remedy" | "step" | "stepRun">;
 
 /** Whether a later call is the answer: it worked, or it got past the point where the first had stopped. */
-function works(event: Event, link: Link, error: CallError, calls: CallReader): boolean {
-  if (error.about === "backticks in double quotes" && findSubstituted(event.command ?? "").length > 0)
-    return false;
-  if (event.outcome === "ok") return !stillFails(event, link, error, calls);
+function works(event: Event, link: Link, { failed, error }: Failure, calls: CallReader): boolean {
+  if (!putsWordsRight(failed.command ?? "", event.command ?? "", error)) return false;
+  if (event.outcome === "ok") return !stillFails(event, link, failed, error, calls);
   const isPast =
     event.outcome === "failed" && causeGroups.beforeWork.has(error.cause) && !weak.has(link.remedy);
   return isPast && calls.error(event).cause !== error.cause;
@@ -370,11 +373,37 @@ function works(event: Event, link: Link, error: CallError, calls: CallReader): b
 
 const weak = new Set<Remedy>(["other-way", "none", "argument"]);
 
+/** Whether a command no longer has what was wrong with the words of another. */
+function putsWordsRight(before: string, after: string, error: CallError): boolean {
+  if (error.about === "backticks in double quotes") return findSubstituted(after).length === 0;
+  if (error.about === "sed -i without a suffix") return !editsInPlace(after);
+  if (error.about === "&& in PowerShell") return !/&&|\|\|/.test(after);
+  const text = error.about === "text that begins with a dash" ? findDashedText(before, error.line) : null;
+  return text === null || isTextKept(after, text);
+}
+
 /** Cut short by a pipe, a run that fails as before ends with 0. */
-function stillFails(event: Event, { run }: Link, error: CallError, calls: CallReader): boolean {
+function stillFails(
+  event: Event,
+  { run }: Link,
+  failed: Event,
+  error: CallError,
+  calls: CallReader,
+): boolean {
+  if (findsNothing.test(event.text.trimEnd().split("\n").at(-1) ?? "")) return true;
   if (run?.isHidden !== true) return false;
+  if (showsNothingNew(event, failed)) return true;
   const { cause, signature } = calls.error(event);
   return cause === error.cause && (causeGroups.inWork.has(cause) || signature === error.signature);
+}
+
+/** An answer that there is nothing shows that something ran, not that it does the job. */
+const findsNothing = /^\W{0,3}no [\w -]{1,40} (?:found|available|configured|installed|running)\b/i;
+
+/** Whether an output has only lines that the failed call printed too, such as a greeting or the list of commands. */
+function showsNothingNew(event: Event, failed: Event): boolean {
+  const before = new Set(failed.text.split("\n").map((line) => line.trim()));
+  return event.text.trim() !== "" && event.text.split("\n").every((line) => before.has(line.trim()));
 }
 
 /** When the call itself did not change, the last step before it did. */
@@ -387,11 +416,15 @@ function findRemedy(
   calls: CallReader,
 ): Pick<Recovery, "remedy" | "step" | "stepRun"> {
   const none = { step: null, stepRun: null };
-  if (link.remedy !== "none") return { remedy: link.remedy, ...none };
+  if (link.remedy !== "none" && link.remedy !== "directory") return { remedy: link.remedy, ...none };
   const runs = calls.runs(worked);
   const before = runs.slice(0, Math.max(0, runs.indexOf(link.run as Run)));
-  const inside = before.findLast((run) => changes(run) && canCure(run, failure, said));
+  const tried = new Set(calls.runs(failure.failed).map((run) => run.retell()));
+  const isNew = (run: Run) => !tried.has(run.retell());
+  const inside = before.findLast((run) => isNew(run) && changes(run) && canCure(run, failure, said));
+  // What was done in the same call says more than where it was done.
   if (inside !== undefined) return { remedy: "step", step: null, stepRun: inside };
+  if (link.remedy === "directory") return { remedy: "directory", ...none };
   if (step === null) return { remedy: "none", ...none };
   return { remedy: "step", step, stepRun: findStep(step, failure, said, calls) };
 }
@@ -414,7 +447,7 @@ function canCure(run: Run, failure: Failure, said: readonly Event[]): boolean {
     return brings.test(`${run.name} ${run.args.join(" ")}`) || isNamedStep(run, failure);
   if (builds.test(run.args.join(" "))) return true;
   if (usualSteps[error.cause]?.test(`${run.name} ${run.args.join(" ")}`)) return true;
-  if (role === "record") return error.cause === "state" && clearsTheWay(run);
+  if (role === "record") return (error.cause === "state" && clearsTheWay(run)) || setsRemote(run, failure);
   return role !== "check" && (isNamedStep(run, failure) || isSpokenOf(run, failure, said));
 }
 
@@ -434,6 +467,13 @@ function clearsTheWay({ name, verb }: Run): boolean {
     name === "git" &&
     /^(?:stash|rebase|merge|pull|fetch|checkout|switch|restore|reset|clean|rm)\b/.test(verb ?? "")
   );
+}
+
+/** Whether it sets the address of the remote that the failed call or its error names. */
+function setsRemote({ name, args }: Run, { run, error }: Failure): boolean {
+  const [verb, how, remote = ""] = args;
+  if (name !== "git" || verb !== "remote" || !/^(?:add|set-url)$/.test(how ?? "")) return false;
+  return run?.args.includes(remote) === true || /\b(?:repository|remote)\b/i.test(error.line);
 }
 
 /** Whether the error names a step or what it works on, or it works on a file of the failed call. */

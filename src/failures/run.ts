@@ -241,7 +241,8 @@ function retellWord(word: string): string {
   if (word === "") return "''";
   // An id of the moment would do harm the next time.
   if (oneTimeId.test(word)) return "<id>";
-  if (/\s/.test(word)) return word.length > 30 || /[\n"'`]/.test(word) ? "…" : `"${word}"`;
+  const [set = ""] = /^\w{1,20}=/.exec(word) ?? [];
+  if (/\s/.test(word)) return word.length > 30 || /[\n"'`]/.test(word) ? `${set}…` : `"${word}"`;
   return abbreviate(word);
 }
 
@@ -267,7 +268,7 @@ export function compareRuns(before: Run, after: Run): CallDifference | null {
   const a = [before.name, ...before.args];
   const b = [after.name, ...after.args];
   if (endsWith(a, b) && a.length > b.length && !before.isFilter) return "wrapper";
-  if (endsWith(b, a) && b.length > a.length) return "wrapper";
+  if (endsWith(b, a) && b.length > a.length && !handlers.has(after.name)) return "wrapper";
   if (launches(before, after) || launches(after, before)) return "wrapper";
   if (before.name !== after.name) return comparePrograms(before, after);
   if (goesDeeper(before.args, after.args) || goesDeeper(after.args, before.args)) return "wrapper";
@@ -279,6 +280,11 @@ export function compareRuns(before: Run, after: Run): CallDifference | null {
   if (before.directory !== after.directory) return "directory";
   return before.wrapper.join(" ") === after.wrapper.join(" ") ? "none" : "wrapper";
 }
+
+/** Programs that do something to the file they are given, and do not run it. */
+const handlers = wordSet(
+  "chmod chown chgrp cat bat ls stat file head tail less rm cp mv ln touch sed dos2unix shellcheck git xattr which",
+);
 
 function comparePrograms(before: Run, after: Run): CallDifference | null {
   if (startsByPath(before, after)) return "path";

@@ -43,6 +43,7 @@ const failed = new RegExp(
     `\\b(?:failures|failed|fail|errors)[:=] *${some}\\b(?! (?:passed|skipped))`,
     `^(?:=+ .*)?${some} (?:failed|errors?)\\b.*\\bin [\\d.]+ ?m?s`,
     `^\\d+ (?:runs|tests|examples|assertions|passed|specs),.*\\b${some} (?:failures?|errors?|failed)\\b`,
+    `^Executed \\d+ tests?, with ${some} failures?\\b`,
     "^FAIL(?:ED)?(?:[:! \\t]|$)|^--- FAIL: |^not ok \\d|^test result: FAILED|^\\[FAIL\\]|^Failed! +- |^Test Run Failed|^\\(fail\\) ",
     "No test files? found|No tests? (?:found|ran|were run|matched|to run|suites found)|^no tests ran|^collected 0 items|ERR_MODULE_NOT_FOUND|suite failed to run|^ERROR: (?:file or directory )?not found",
     // Types and lint.
@@ -66,7 +67,7 @@ const error = /^error: (?!0\b)\S|^Error: \S|^✘ \[ERROR\]|^thread '.*' panicked
 const summary = new RegExp(
   [
     `^(?:=+ )?(?:tests?|test files|test suites)?:? *(?:\\| )?${some} (?:tests? )?(?:passed|passing|pass)\\b`,
-    `\\b${some} pass(?:ed|ing)\\b|\\b0 fail(?:ed|ures?|ing)?\\b|^ok[ \\t]+\\S+|^test result: ok|^OK(?: \\(|$)|^PASS$|^Passed! |All tests passed|^\\# fail 0$|^All \\d+ tests`,
+    `\\b${some} pass(?:ed|ing)\\b|\\b0 fail(?:ed|ures?|ing)?\\b|^ok[ \\t]+\\S+|^test result: ok|^OK(?: \\(|$)|^PASS$|^Passed! |All tests passed|^\\# fail 0$|^All \\d+ tests|^Executed \\d+ tests?, with 0 failures`,
     "(?:^|\\b)(?:0|no) (?:errors?|problems|issues|offenses|type errors)\\b|^Success: |All checks passed|All (?:matched )?files|files? (?:already|left) (?:formatted|unchanged)|^Checked \\d+ files? in .*(?:No fixes|Fixed)|already formatted|No ESLint warnings|are formatted",
     "BUILD SUCCESS|buil[dt] (?:successful|succeeded|complete|finished|in \\d)|built in [\\d.]+|compiled (?:successfully|in \\d)|^Finished (?:`|\\w+ \\[)|^Done in [\\d.]+|^✨|^Built with |\\bwrote \\d+|Complete!|completed? successfully|prerendered as static|^Total Upload|page\\(s\\) built",
   ].join("|"),

@@ -69,6 +69,9 @@ export function compareSymptoms(a: Symptom, b: Symptom): number {
   if (ofAFile.has(a.cause))
     return same && (a.about !== null || hasCode.test(a.signature)) ? (sameHead ? 0.9 : 0.7) : 0;
   if (!same) return a.about !== null && sameHead ? 0.8 : 0;
+  // "Unknown arguments" says which only together with the call.
+  const isNameless = a.cause === "wrong-usage" && a.about === null && listTellingWords(a.signature).size < 3;
+  if (isNameless && measureSimilarity(new Set(a.call), new Set(b.call)) < 0.5) return 0;
   if (sameHead) return 1;
   if (programName(a) === programName(b)) return 0.8;
   return ofTheMachine.has(a.cause) ? 0.6 : 0;

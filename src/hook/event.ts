@@ -8,7 +8,10 @@ export interface HookEvent {
   readonly session: string;
   readonly transcript: string | null;
   readonly cwd: string | null;
+  /** As Claude Code writes it; other agents' payloads are translated. */
   readonly payload: JsonObject;
+  /** Whether the agent says that a program runs it: then nobody is there to answer. */
+  readonly isGivenByProgram: boolean;
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
   /** The command line's script. */
@@ -25,11 +28,6 @@ export interface HookReply {
   readonly receipt?: string;
   /** A request to the agent, which then continues instead of ending its turn. */
   readonly ask?: string;
-}
-
-/** Whether the agent says that a program runs it: `claude -p` and the SDKs have hooks too, and nobody to answer. */
-export function isGivenByProgram(env: NodeJS.ProcessEnv): boolean {
-  return /^(?:sdk\b|mcp$|claude-code-github-action$)/.test(env.CLAUDE_CODE_ENTRYPOINT ?? "");
 }
 
 /** Tells the worker where the session's transcript is. */

@@ -13,13 +13,13 @@ import { Script } from "node:vm";
 import { asString, escapeControls, isObject, type JsonObject, makeId, showControls } from "../base/index.ts";
 import { type Home, isSilent, resolveHome } from "../settings/index.ts";
 import { loadChildProcess } from "../spool/index.ts";
+import { type Dialect, formatReply } from "./dialects/dialect.ts";
 import {
   attempt,
   type HookEvent,
   type HookReply,
   handSubagentToWorker,
   handToWorker,
-  isGivenByProgram,
   noteTranscript,
 } from "./event.ts";
 
@@ -40,9 +40,12 @@ async function main(): Promise<void> {
     home = resolveHome(env);
     const payload: unknown = JSON.parse(readFileSync(0, "utf8"));
     const asks = after("--ask", words) === "agent" ? "agent" : "person";
-    const call = isObject(payload) ? parseEvent(payload, { home, env, asks }) : null;
+    const dialect = openDialect(after("--agent", words), home);
+    const said = isObject(payload) ? dialect.translate(payload, env) : null;
+    const call =
+      said && parseEvent(said.payload, { home, env, asks, isGivenByProgram: said.isGivenByProgram });
     const reply = call && (await answer(call, after("--part", words)));
-    const output = call && reply && formatReply(call.event, reply);
+    const output = said && reply && dialect.format(said.event, cleanReply(reply));
     if (output) writeSync(1, `${escapeControls(JSON.stringify(output))}\n`);
   } catch (error) {
     if (home !== null) log(home, error);
@@ -53,7 +56,27 @@ function after(flag: string, words: readonly string[]): string | null {
   return words.includes(flag) ? (words[words.indexOf(flag) + 1] ?? null) : null;
 }
 
-function parseEvent(payload: JsonObject, given: Pick<HookEvent, "home" | "env" | "asks">): HookEvent | null {
+/** Claude Code's way to speak with its hooks, which Knack's own is. */
+const claude: Dialect = {
+  translate: (payload, env) => ({
+    event: asString(payload.hook_event_name) ?? "",
+    payload,
+    // `claude -p` and the SDKs have hooks too.
+    isGivenByProgram: /^(?:sdk\b|mcp$|claude-code-github-action$)/.test(env.CLAUDE_CODE_ENTRYPOINT ?? ""),
+  }),
+  format: formatReply,
+};
+
+/** How an agent speaks; what translates for the others is not loaded for Claude Code. */
+function openDialect(agent: string | null, home: Home): Dialect {
+  if (agent === null || agent === "claude") return claude;
+  return part("dialects", home).openDialect(agent, claude);
+}
+
+function parseEvent(
+  payload: JsonObject,
+  given: Pick<HookEvent, "home" | "env" | "asks" | "isGivenByProgram">,
+): HookEvent | null {
   const { session_id: session, hook_event_name: event } = payload;
   if (typeof session !== "string" || typeof event !== "string") return null;
   const cwd = asString(payload.cwd);
@@ -71,21 +94,21 @@ function parseEvent(payload: JsonObject, given: Pick<HookEvent, "home" | "env" |
  */
 async function answer(call: HookEvent, half: string | null): Promise<HookReply | null> {
   if (call.transcript === null) {
-    part("record", call).record(call);
+    part("record", call.home).record(call);
     if (call.event === "Stop" || call.event === "SessionEnd") handToWorker(call);
     return null;
   }
   switch (call.event) {
     case "SessionStart":
-      return part("start", call).atStart(call);
+      return part("start", call.home).atStart(call);
     case "UserPromptSubmit":
-      return atSlash(call) ?? part("prompt", call).atPrompt(call);
+      return atSlash(call) ?? part("prompt", call.home).atPrompt(call);
     case "PostToolUseFailure":
-      return part("failure", call).atFailure(call);
+      return part("failure", call.home).atFailure(call);
     case "Stop":
       if (half === "answer") noteTranscript(call);
       else handToWorker(call);
-      return half === "wake" ? null : part("turn", call).atTurnEnd(call);
+      return half === "wake" ? null : part("turn", call.home).atTurnEnd(call);
     case "SubagentStop":
       handSubagentToWorker(call);
       return null;
@@ -107,9 +130,10 @@ interface Parts {
   failure: typeof import("./failure.ts");
   turn: typeof import("./turn-end.ts");
   record: typeof import("./record.ts");
+  dialects: typeof import("./dialects/dialects.ts");
 }
 
-function part<Name extends keyof Parts>(name: Name, { home }: HookEvent): Parts[Name] {
+function part<Name extends keyof Parts>(name: Name, home: Home): Parts[Name] {
   // V8 rejects a code cache made under other flags.
   const flags = makeId(
     "v",
@@ -119,18 +143,10 @@ function part<Name extends keyof Parts>(name: Name, { home }: HookEvent): Parts[
   return loadCompiled(join(__dirname, `hook-${name}.cjs`), cache, require);
 }
 
-function formatReply(event: string, { context, receipt, ask }: HookReply): JsonObject | null {
-  if (!context && !receipt && !ask) return null;
-  return {
-    ...(receipt ? { systemMessage: clean(receipt) } : {}),
-    ...(context ? { hookSpecificOutput: { hookEventName: event, additionalContext: clean(context) } } : {}),
-    ...(ask ? { decision: "block", reason: clean(ask) } : {}),
-  };
-}
-
 /** Agents print it on a terminal, and models reject a whole session that contains a lone surrogate. */
-function clean(text: string): string {
-  return showControls(text).toWellFormed();
+function cleanReply(reply: HookReply): HookReply {
+  const clean = (text: string) => showControls(text).toWellFormed();
+  return Object.fromEntries(Object.entries(reply).map(([key, text]) => [key, clean(text)]));
 }
 
 /** Nothing more is logged beyond this size until the worker removes the log. */
@@ -151,13 +167,13 @@ function log({ log: folder }: Home, error: unknown): void {
 }
 
 /** Answers a /knack: command typed in the agent; null for any other prompt. */
-function atSlash({ payload, program, cwd, env }: HookEvent): HookReply | null {
+function atSlash({ payload, program, cwd, env, isGivenByProgram }: HookEvent): HookReply | null {
   const prompt = (asString(payload.prompt) ?? "").slice(0, 2_000).trim();
   const typed = /^\/knack:([a-z]+)(?:\s+([\s\S]*))?$/.exec(prompt);
   if (!typed) return null;
   const [, name = "", words = ""] = typed;
   // What takes something back needs the person.
-  if (isGivenByProgram(env) && name !== "status" && name !== "learn")
+  if (isGivenByProgram && name !== "status" && name !== "learn")
     return { context: `/knack:${name} is for a person; a program runs this session.` };
   // No shell, so that the user's words are passed unchanged.
   const args = [program, "slash", name, ...(words === "" ? [] : [words.trim()])];

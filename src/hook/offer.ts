@@ -1,6 +1,6 @@
 import { type Offer, readOffer, writeNote, writeOffer } from "../spool/index.ts";
 import { redact } from "../trust/index.ts";
-import { type HookEvent, type HookReply, isGivenByProgram } from "./event.ts";
+import type { HookEvent, HookReply } from "./event.ts";
 import { identifyHere, openMarks } from "./session.ts";
 
 /** Lessons that a person is asked about when a session begins. */
@@ -34,7 +34,7 @@ export function offerLessons(
 ): string | null {
   const { home, session, now: at, payload } = call;
   const begins = payload.source === "startup" || payload.source === "clear" || payload.source === undefined;
-  if (!begins || isGivenByProgram(call.env) || readOffer(home, session) !== null) return null;
+  if (!begins || call.isGivenByProgram || readOffer(home, session) !== null) return null;
   // All sessions share these marks: of two that begin at once only one asks.
   const everywhere = openMarks(home, "offered");
   const offered: Offer["lessons"][number][] = [];

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { opendirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { asString, readPlainFile } from "../base/index.ts";
@@ -8,8 +7,8 @@ import { findHome, readQuestion, recallFromSnapshot, renderPromptFact } from "..
 import { describeProject, type FoundItem, find, readIndexFiles, renderFound } from "../search/index.ts";
 import { noteRequest, writeNote } from "../spool/index.ts";
 import { findCheckout } from "../transcripts/index.ts";
-import { dropPrivate, ownWords, redactPrompt } from "../trust/index.ts";
-import { attempt, type HookEvent, type HookReply, isGivenByProgram } from "./event.ts";
+import { dropPrivate, maskLikely, ownWords, redactPrompt } from "../trust/index.ts";
+import { attempt, type HookEvent, type HookReply } from "./event.ts";
 import { takeAnswer } from "./offer.ts";
 import { holdBack, type OpenSnapshot, openMarks, show, withSnapshot } from "./session.ts";
 
@@ -30,7 +29,7 @@ export async function atPrompt(call: HookEvent): Promise<HookReply | null> {
   const typed = dropPrivate(asString(call.payload.prompt) ?? "");
   const text = redactPrompt(extractUserText(typed));
   if (text === "") return null;
-  const isPersons = !isGivenByProgram(call.env);
+  const isPersons = !call.isGivenByProgram;
   const answered = isPersons ? takeAnswer(call, text) : null;
   if (answered !== null) return answered;
   const request = isPersons ? readRequest(call, text) : null;
@@ -172,6 +171,8 @@ function readScanned(path: string, hash: string): string | null {
   const text = new TextDecoder("utf-8", { fatal: true }).decode(
     readPlainFile(path, { maxBytes: skillBytes }),
   );
+  // Loading it takes a third of Node's own start, and most prompts load no skill.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(text).digest("hex") === hash ? text : null;
 }
 
@@ -196,5 +197,7 @@ function tell(call: HookEvent, known: OpenSnapshot, fits: readonly Fit[]): { nam
 /** Nothing fits the prompt. If it is asked repeatedly, it is worth a skill. */
 function recordUnmatchedPrompt(call: HookEvent, { project }: OpenSnapshot, text: string): void {
   const { session, home, now: at } = call;
-  writeNote(home.spool, { type: "unmatched", session, project, text: cutMiddle(text, promptChars), at });
+  // Only the session's transcript tells which words are secret; the hook does not read it.
+  const kept = maskLikely(cutMiddle(text, promptChars));
+  writeNote(home.spool, { type: "unmatched", session, project, text: kept, at });
 }

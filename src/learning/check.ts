@@ -16,6 +16,7 @@ import { extractTerms, oneLine, slugify, stemWord } from "../text/index.ts";
 import { ownWords, redact, scan, withoutHome } from "../trust/index.ts";
 import { compareEvents, cutOutput, type KnownLesson } from "./dossier.ts";
 import { type JudgeAnswer, type JudgedLesson, lessonChars, type SessionQuestion } from "./question.ts";
+import { weighLesson } from "./worth.ts";
 
 /** A lead, or a lesson of the judge, that is not kept. */
 export interface SetAside {
@@ -63,11 +64,12 @@ const reasonChars = 200;
 /** How sure a judge can be, at least and at most. */
 const minConfidence = 0.3;
 const maxConfidence = 0.9;
-/** How sure at most of what is not shown before another session confirms it. */
-const slipConfidence = 0.55;
+/** How sure at most of what is not shown before other sessions confirm it. */
+const keptConfidence = 0.55;
 const excerptChars = 600;
 const errorChars = 400;
 const maxKeywords = 8;
+const nameChars = 40;
 
 function cleanReason(because: string): string {
   const text = oneLine(redact(because)).slice(0, reasonChars);
@@ -77,24 +79,27 @@ function cleanReason(because: string): string {
 type Checked = { readonly finding: Finding } | { readonly because: string };
 
 function checkLesson(said: JudgedLesson, question: SessionQuestion, { byRules, known }: Grounds): Checked {
-  const documented = said.documented_in?.trim();
-  if (documented) return { because: `already in ${oneLine(documented).slice(0, 80)}` };
-  if (!said.durable) return { because: "holds for the moment only" };
+  const evidence = [...new Set(said.refs)]
+    .flatMap((ref) => question.shown.get(ref) ?? [])
+    .sort(compareEvents);
+  const worth = weighLesson(said, {
+    failed: evidence.some((event) => event.kind === "call" && isFailing(event)),
+    isSlip: isPutRightAtOnce(evidence, [...question.shown.values()]),
+  });
+  if (typeof worth === "object") return { because: worth.dropped };
   if (findKnown(said.same_as, known)?.standing === "rejected by the person")
     return { because: "the person rejected it before" };
   const checked = checkWords(said, () => writeRecord(question.shown));
   if ("because" in checked) return checked;
   const { words } = checked;
-  const steps = checkSteps(said.steps, () => writeRecord(question.shown));
+  const steps = checkSteps(said, () => writeRecord(question.shown));
   if ("because" in steps) return steps;
-  const evidence = [...new Set(said.refs)]
-    .flatMap((ref) => question.shown.get(ref) ?? [])
-    .sort(compareEvents);
   const kind = chooseKind(said.kind, evidence);
   if (kind === null) return { because: "its events do not show it" };
   const because = findUnsaid(kind, words, evidence);
   if (because !== null) return { because };
-  const confidence = rateLesson(said.confidence, kind, evidence, [...question.shown.values()]);
+  const most = worth === "shown" ? maxConfidence : keptConfidence;
+  const confidence = Math.min(most, Math.max(minConfidence, said.confidence));
   return {
     finding: makeLesson(
       { ...said, ...words, ...steps, kind, confidence },
@@ -103,18 +108,6 @@ function checkLesson(said: JudgedLesson, question: SessionQuestion, { byRules, k
       known,
     ),
   };
-}
-
-/** A slip of the pen that the next calls put right costs one call: such a lesson waits for a second session. */
-function rateLesson(
-  said: number,
-  kind: FindingKind,
-  evidence: readonly Event[],
-  shown: readonly Event[],
-): number {
-  const confidence = Math.min(maxConfidence, Math.max(minConfidence, said));
-  const isSlip = kind === "error-recovery" && isPutRightAtOnce(evidence, shown);
-  return isSlip ? Math.min(confidence, slipConfidence) : confidence;
 }
 
 /** Calls after a failure within which another call of the same program puts a slip right. */
@@ -158,21 +151,29 @@ export function checkWords(
   return because === null ? { words } : { because };
 }
 
-/** Steps of a lesson, and characters of one. */
-const maxSteps = 7;
+/** Steps of a procedure, and characters of one. */
+const minSteps = 2;
+const maxSteps = 6;
 const stepChars = 200;
 
-/** The steps of a lesson, or why it may not be kept; without steps that the record does not bear out it is a rule. */
+/**
+ * The steps of a procedure, the last of which says how to see that it worked; or why the lesson may not be kept. Without
+ * steps that the record bears out, or without that last one, the lesson is a rule.
+ */
 function checkSteps(
-  said: readonly string[],
+  said: Pick<JudgedLesson, "steps" | "check" | "name">,
   readRecord: () => string,
 ): { readonly steps: string[] } | { readonly because: string } {
-  const steps = said.map((step) => oneLine(step).replace(/^\d{1,2}[.)] /, "")).filter((step) => step !== "");
-  if (steps.length < 2) return { steps: [] };
-  const because = findConcern(steps.join("\n"));
+  const steps = said.steps
+    .map((step) => oneLine(step).replace(/^\d{1,2}[.)] /, ""))
+    .filter((step) => step !== "");
+  const check = oneLine(said.check ?? "").replace(/^(?:check|verify)(?: that)?:? /i, "");
+  if (steps.length < minSteps || steps.length > maxSteps || check === "") return { steps: [] };
+  const whole = [...steps, `Check: ${check}`];
+  const because = findConcern([...whole, said.name ?? ""].join("\n"));
   if (because !== null) return { because };
-  const fits = steps.length <= maxSteps && steps.every((step) => step.length <= stepChars);
-  return { steps: fits && findUnknownName(steps, readRecord, 1 / 2) === null ? steps : [] };
+  const fits = whole.every((step) => step.length <= stepChars);
+  return { steps: fits && findUnknownName(whole, readRecord, 1 / 2) === null ? whole : [] };
 }
 
 /** The judge's words on one line each; of too long a lesson the first sentences, if they fit. */
@@ -307,7 +308,11 @@ function makeLesson(
         ...{ kind, lesson, trigger, action, steps, scope },
         keywords: [...extractTerms(`${trigger} ${action}`)].slice(0, maxKeywords),
         confidence,
-        name: slugify(trigger) || slugify(action) || kind,
+        name:
+          slugify((steps.length > 0 && said.name) || "", nameChars) ||
+          slugify(trigger) ||
+          slugify(action) ||
+          kind,
         excerpt: quoteEvents(sorted),
         ...(kind === "error-recovery" ? findCure(said, evidence, byRules) : {}),
       },

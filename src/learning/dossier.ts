@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/index.ts";
 import { complains, isEdit } from "../failures/index.ts";
 import { type Event, type Lead, type LessonId, parseRef, shorten } from "../records/index.ts";
+import { renderDiff } from "../text/index.ts";
 import { withoutHome } from "../trust/index.ts";
 
 /** A lesson that is known already, as a judge is told of it. */
@@ -180,9 +181,10 @@ function describeCall(event: Event, cut: (most: number) => number): string {
   const file = files[0] ?? "";
   if (typeof before !== "string" || typeof after !== "string")
     return quote(`${file}\n${JSON.stringify(input)}`, cut(chars.edit));
-  const most = cut(chars.edit) / 2;
-  const sign = (mark: string, body: string) => shorten(body.replace(/^/gm, mark), most);
-  return withoutHome(`${file}\n${sign("- ", before)}\n${sign("+ ", after)}`);
+  // The lines that changed, and few around them: an edit may quote a long passage to change one word of it.
+  const [, , ...lines] = renderDiff(file, before, after).split("\n");
+  const hunks = lines.filter((line) => !line.startsWith("\\"));
+  return withoutHome(`${file}\n${shorten(hunks.join("\n").trim(), cut(chars.edit))}`);
 }
 
 function quote(text: string, most: number): string {

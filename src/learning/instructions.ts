@@ -3,7 +3,7 @@ import { readPlainText } from "../base/index.ts";
 import { isEdit } from "../failures/index.ts";
 import type { Event } from "../records/index.ts";
 import { baseName, extractTerms, oneLine, stemWord } from "../text/index.ts";
-import { redact } from "../trust/index.ts";
+import { redact, takeFitting } from "../trust/index.ts";
 import type { InstructionLine } from "./dossier.ts";
 
 /** Files in which a project tells agents and newcomers how it works. */
@@ -17,14 +17,22 @@ const isInstructionFile =
 /** Bytes of a file that are read, and characters of a line that are shown. */
 const maxFileBytes = 200_000;
 const maxLineChars = 300;
-const maxLines = 40;
 
-/** The lines of instruction files: those in the project's folder, and those that the agent read in the session. */
-export function readInstructions(root: string | null, events: readonly Event[]): InstructionLine[] {
+/**
+ * The lines of a project's instruction files as they are now: in its folder, or else as sessions last showed or wrote
+ * them. `readOthers` finds the lines that other sessions show, for a project whose folder has no such files.
+ */
+export async function readInstructions(
+  root: string | null,
+  events: readonly Event[],
+  readOthers: () => Promise<readonly InstructionLine[]> = async () => [],
+): Promise<InstructionLine[]> {
   const onDisk = root === null ? [] : files.flatMap((file) => splitLines(file, readProjectFile(root, file)));
-  const read = events.flatMap(readShownInstructions);
+  const current = new Set(onDisk.flatMap(({ file }) => [file, join(root ?? "", file)]));
+  const shown = events.flatMap((event) => readShownInstructions(event, current));
+  const others = onDisk.length > 0 ? [] : await readOthers();
   const seen = new Set<string>();
-  return [...onDisk, ...read].filter(({ line }) => !seen.has(line) && seen.add(line));
+  return [...onDisk, ...shown, ...others].filter(({ line }) => !seen.has(line) && seen.add(line));
 }
 
 /**
@@ -35,16 +43,25 @@ function readProjectFile(root: string, file: string): string {
   return readPlainText(join(root, file), { within: root, maxBytes: maxFileBytes, cut: true }) ?? "";
 }
 
-/** The instructions that an event shows: a file that was read, or those that the agent was started with. */
-function readShownInstructions(event: Event): InstructionLine[] {
+/** The instructions that an event shows: a file that was read or written, or those that the agent was started with. */
+function readShownInstructions(event: Event, current: ReadonlySet<string>): InstructionLine[] {
   const { kind, files: named, text, outcome } = event;
   const [head, given] = kind === "mark" ? (/^Instructions in (.{1,80}):\n/.exec(text) ?? []) : [];
-  if (head !== undefined && given !== undefined) return splitLines(given, text.slice(head.length));
+  if (head !== undefined && given !== undefined)
+    return current.has(given) ? [] : splitLines(given, text.slice(head.length));
   const [file] = named;
-  // A call that writes the file prints that it did.
-  const isRead =
-    kind === "call" && outcome === "ok" && named.length === 1 && file !== undefined && !isEdit(event);
-  return isRead && isInstructionFile.test(file) ? splitLines(baseName(file), text) : [];
+  const isOne = kind === "call" && outcome === "ok" && named.length === 1 && file !== undefined;
+  if (!isOne || !isInstructionFile.test(file) || current.has(file)) return [];
+  return splitLines(baseName(file), isEdit(event) ? readWritten(event) : text);
+}
+
+/** The text that a call writes into a file: all of it, what replaces something, or the lines that a patch adds. */
+function readWritten({ input }: Event): string {
+  const { content, new_string: after } = input ?? {};
+  const whole = content ?? after;
+  if (typeof whole === "string") return whole;
+  const patch = Object.values(input ?? {}).filter((value) => typeof value === "string");
+  return (patch.join("\n").match(/^\+(?!\+\+ ).*/gm) ?? []).map((line) => line.slice(1)).join("\n");
 }
 
 function splitLines(file: string, text: string): InstructionLine[] {
@@ -55,21 +72,23 @@ function splitLines(file: string, text: string): InstructionLine[] {
     .map((line) => ({ file, line: redact(line).slice(0, maxLineChars) }));
 }
 
-/** The lines that speak of the same things as some texts, the nearest first. */
+/** As many lines as there is room for, in their order: all, or those that speak of the same things as some texts. */
 export function selectInstructions(
   lines: readonly InstructionLine[],
   texts: readonly string[],
+  room: number,
 ): InstructionLine[] {
-  const weights = weighStems(lines);
+  // Several sessions show the same file, cut at different places.
+  const distinct = [...new Map(lines.map((one) => [one.line.slice(0, 80), one])).values()];
+  const weights = weighStems(distinct);
   const wanted = readStems(texts.join("\n"));
-  const scored = lines.map((one) => {
+  const scored = distinct.map((one) => {
     const shared = [...readStems(one.line)].filter((stem) => wanted.has(stem));
     return { one, score: shared.reduce((sum, stem) => sum + (weights.get(stem) ?? 0), 0) };
   });
-  const near = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
-  // Several sessions show the same file, cut at different places.
-  const distinct = new Map(near.map(({ one }) => [one.line.slice(0, 80), one]));
-  return [...distinct.values()].slice(0, maxLines);
+  const near = scored.sort((a, b) => b.score - a.score).map(({ one }) => one);
+  const kept = new Set(takeFitting(near, room));
+  return distinct.filter((one) => kept.has(one));
 }
 
 /** A word that few lines have says more of what a line is about. */

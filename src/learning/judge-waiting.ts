@@ -203,13 +203,13 @@ async function judgeWaiting(deps: JudgingDeps, options: JudgeOptions): Promise<J
   if (unset !== null) return { judged: [], left: all, fellBack: `unset: ${unset}`, consolidated: [] };
   options.onPlan?.(planJudging(chosen, waiting));
   const judge = { ...deps, ...chosen, timeoutMs: chosen.settings["judge.timeoutMs"] };
-  const readKnown = createKnownReader(deps.store);
+  const projects = createProjectReader(deps);
   const judged: JudgedNow[] = [];
   let fellBack: string | null = null;
   let done = 0;
   for (const one of waiting) {
     if (options.until?.()) break;
-    const result = await judgeAlone(deps, judge, one, readKnown);
+    const result = await judgeAlone(deps, judge, one, projects);
     if (result.judgement) judged.push({ ...result.judgement, session: one.session.id });
     if (result.fellBack === null) done++;
     fellBack ??= result.fellBack;
@@ -232,7 +232,7 @@ async function consolidateSessions(
 ): Promise<Consolidated[]> {
   const lines = new Map<string, InstructionLine[]>();
   for (const { id, project } of sessions) {
-    const own = readInstructions(project.root, await deps.store.events.of(id));
+    const own = await readInstructions(project.root, await deps.store.events.of(id));
     lines.set(project.id, [...(lines.get(project.id) ?? []), ...own]);
   }
   const projects = [...lines].map(([id, instructions]) => ({ id, instructions }));
@@ -250,7 +250,7 @@ async function findDue(deps: JudgingDeps, options: JudgeOptions): Promise<Waitin
 }
 
 /** Characters of a request besides its episodes, and of a token; tokens of a usual answer. */
-const otherChars = 14_000;
+const otherChars = 16_000;
 const charsPerToken = 3.6;
 const usualAnswerTokens = 900;
 
@@ -281,7 +281,7 @@ async function judgeAlone(
   deps: JudgingDeps,
   judge: Judge,
   one: WaitingSession,
-  listKnown: KnownReader,
+  projects: ProjectReader,
 ): Promise<Judged> {
   const work = `judge ${one.session.id}`;
   if (!(await deps.claim(work, deps.clock.now() + maxRequests * judge.timeoutMs)))
@@ -289,7 +289,7 @@ async function judgeAlone(
   try {
     const row = await findRow(deps.store, one.session);
     // With what was judged since: only the leads that nobody judged are asked about.
-    return await judgeOne(deps, judge, { ...one, row: row ?? one.row }, listKnown);
+    return await judgeOne(deps, judge, { ...one, row: row ?? one.row }, projects);
   } finally {
     await deps.giveBack(work);
   }
@@ -299,9 +299,9 @@ async function judgeOne(
   deps: JudgingDeps,
   judge: Judge,
   one: WaitingSession,
-  listKnown: KnownReader,
+  projects: ProjectReader,
 ): Promise<Judged> {
-  const prepared = await prepare(deps, one, listKnown);
+  const prepared = await prepare(deps, one, projects);
   const { verdict, fellBack } = await judgeSession(judge, prepared);
   // What was paid for is kept at once, also if only a part was judged.
   const isNews = verdict.leads.length > 0;
@@ -311,15 +311,38 @@ async function judgeOne(
 
 // --- What a judge is told, and what becomes of its word ---
 
-type KnownReader = (session: SessionView) => Promise<readonly KnownLesson[]>;
+/** What a judge is told of a session's project, each thing looked up once in a run. */
+interface ProjectReader {
+  listKnown(session: SessionView): Promise<readonly KnownLesson[]>;
+  /** Lines of instruction files that the project's latest sessions show. */
+  readInstructions(project: string): Promise<readonly InstructionLine[]>;
+}
 
-/** The lessons of each project as they are now: the requests of one run do not depend on each other's answers. */
-function createKnownReader(store: Store): KnownReader {
+/** Sessions of a project in which its instruction files are looked for. */
+const sessionsToSearch = 30;
+
+/** The projects as they are now: the requests of one run do not depend on each other's answers. */
+function createProjectReader({ store, learnable }: JudgingDeps): ProjectReader {
   let all: Promise<Lesson[]> | null = null;
-  return async ({ project }) => {
-    all ??= listKnown(store);
-    const here = (await all).filter((lesson) => lesson.project === project.id || lesson.scope === "user");
-    return here.map(describeKnown);
+  const shown = new Map<string, Promise<readonly InstructionLine[]>>();
+  const searchSessions = async (project: string) => {
+    const sessions = (await viewSessions(store)).filter((one) => one.project.id === project);
+    const lines: InstructionLine[] = [];
+    for (const { id } of (await learnable(sessions)).slice(0, sessionsToSearch))
+      lines.push(...(await readInstructions(null, await store.events.of(id))));
+    return lines;
+  };
+  return {
+    listKnown: async ({ project }) => {
+      all ??= listKnown(store);
+      const here = (await all).filter((lesson) => lesson.project === project.id || lesson.scope === "user");
+      return here.map(describeKnown);
+    },
+    readInstructions: (project) => {
+      const known = shown.get(project) ?? searchSessions(project);
+      shown.set(project, known);
+      return known;
+    },
   };
 }
 
@@ -347,7 +370,7 @@ interface Prepared extends JudgedSession {
 async function prepare(
   deps: JudgingDeps,
   { session, row }: WaitingSession,
-  listKnown: KnownReader,
+  projects: ProjectReader,
 ): Promise<Prepared> {
   const { store } = deps;
   await restoreEvents(deps, [session]);
@@ -355,17 +378,22 @@ async function prepare(
   const before = (await loadVerdict(store, row.judged)) ?? noVerdict;
   const leads = read.leads.filter(({ id }) => !before.leads.includes(id));
   const { project, format, cwd, startedAt } = session;
-  const lines = readInstructions(project.root, read.events);
+  const lines = await readInstructions(project.root, read.events, () =>
+    projects.readInstructions(project.id),
+  );
   return {
     ...{ read, before, leads, byRules: read.byRules },
     who: { project: project.id, session: session.id },
     material: {
       ...{ project: project.name, agent: format, folder: cwd, startedAt, events: read.own },
-      known: await listKnown(session),
-      instructions: selectInstructions(lines, listSubjects(leads, read.own)),
+      known: await projects.listKnown(session),
+      instructions: selectInstructions(lines, listSubjects(leads, read.own), instructionChars),
     },
   };
 }
+
+/** Characters of instruction lines in a request. */
+const instructionChars = 7_000;
 
 /** Characters of an event that tell what it is about. */
 const subjectChars = 600;
@@ -433,7 +461,7 @@ async function findDossier(
   const waiting = await findForDossiers(deps, where);
   const [first] = waiting;
   if (first === undefined) return null;
-  const dossier = makeDossier(await prepare(deps, first, createKnownReader(deps.store)));
+  const dossier = makeDossier(await prepare(deps, first, createProjectReader(deps)));
   if (dossier === null) return null;
   // Once more before it is shown.
   const [prompt = ""] = await deps.redactor.scrub([{ label: "", text: dossier.prompt }]);
@@ -466,7 +494,7 @@ async function submitDossier(
   if (asked === undefined)
     return { ok: false, because: "no dossier has this id, or it was answered already" };
   const { waiting, leads } = asked;
-  const prepared = await prepare(deps, waiting, createKnownReader(store));
+  const prepared = await prepare(deps, waiting, createProjectReader(deps));
   const verdict = readDossier({ ...prepared, leads }, answer);
   if (verdict === null) return { ok: false, because: "the answer does not have the requested form" };
   if ((await recordVerdict(deps, waiting, prepared, verdict, by)) === null)

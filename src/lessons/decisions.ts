@@ -1,4 +1,4 @@
-import { type Clock, compareText, makeId } from "../base/index.ts";
+import { bindAll, type Clock, compareText, makeId } from "../base/index.ts";
 import { compareSymptoms, isSameFix } from "../failures/index.ts";
 import {
   type Actor,
@@ -18,7 +18,7 @@ import {
   resolveProjectIds,
 } from "../records/index.ts";
 import type { Gist, Store } from "../store/index.ts";
-import { cutAtWord, extractTerms, slugify } from "../text/index.ts";
+import { createOverlapSearch, cutAtWord, extractTerms, slugify } from "../text/index.ts";
 import { findJoined, recordEntries } from "./fold.ts";
 import { areOpposed, extractGist, isSameLesson, sameFrom, sameTriggerFrom } from "./similarity.ts";
 import {
@@ -44,62 +44,24 @@ interface LessonDeps {
 
 /** Decisions about lessons, by people and by Knack: promotion to all projects, and pruning. */
 export function openLessons(deps: LessonDeps) {
-  const { store, clock } = deps;
   return {
-    /** Lessons that several projects have, each with a verdict. */
-    sharedLessons: () => findShared(deps, true),
-    /** Like `sharedLessons`, for a lesson. */
-    sharedBy: (lesson: Lesson) => findSharedBy(deps, lesson),
-    /**
-     * Promotes what several projects have learned, and takes back what one of them contradicts. Several processes may do
-     * so at any time: what was recorded once is not recorded again.
-     */
-    promoteDue: async () => {
-      const due = (await findShared(deps, false)).filter(({ verdict }) => verdict.do !== "nothing");
-      if (due.length > 0) await recordPromotions(deps, due, "knack");
-      return due;
-    },
-    /** Records that a person wants a lesson shown everywhere. */
-    promote: (shared: SharedLesson, lesson: Lesson) =>
-      recordPromotions(deps, [{ ...shared, lesson, verdict: { do: "promote" } }], "person"),
-    /** Records that a person no longer wants that. */
-    demote: (lesson: Lesson) => demote(deps, lesson),
-    /** The band of any lesson, computed for one or for all: what can be made of it, by how sure it is. */
-    bands: async (only?: Lesson) => {
-      const shared = only ? [await findSharedBy(deps, only)] : await findShared(deps, true);
-      const ids = shared.filter(hasEnough).flatMap(({ members }) => members.map(({ id }) => id));
-      const promotable = new Set<string>(ids);
-      return (lesson: Lesson) => classifyBand(lesson, clock.now(), promotable);
-    },
+    ...bindAll(deps, { promoteDue, promote, demote, prune, unprune, unpruneAhead, rejectOpposed, keepLead }),
+    ...bindAll(deps, { sharedLessons: findAllShared, sharedBy: findSharedBy, bands: classifyBands }),
+    ...bindAll(deps, { prunable: findPrunable, contradictions: findContradictions, split: splitLesson }),
+    ...bindAll(deps, { evidence: loadEvidence }),
     /** Of these lessons, the ones worth a person's attention, the best first. */
     rankSuggestions,
-    /** Pending lessons that nothing came of within so many days. */
-    prunable: (days: number) => findPrunable(deps, days, clock.now()),
-    /** Retires those, and returns them; new evidence, or a person, brings each back. */
-    prune: (days = pendingDays, actor: Actor = "person") => prune(deps, days, actor),
-    /** Brings back what the latest prune retired, and returns it. */
-    unprune: () => unprune(deps),
-    /** Brings back what was retired while the clock was ahead, and returns it. */
-    unpruneAhead: () => unpruneAhead(deps),
-    /** Pairs of lessons that cannot both be followed, as long as no person decided. */
-    contradictions: () => findContradictions(deps),
-    /** Rejects what contradicts a lesson that a person keeps, and returns it. */
-    rejectOpposed: (lesson: Pick<Lesson, "id">) => rejectOpposed(deps, lesson),
-    /** Takes apart the findings that were merged into a lesson; returns the lessons that they are now. */
-    split: (lesson: Pick<Lesson, "id">) => splitLesson(deps, lesson),
-    /** Makes a lesson of a lead as it is, by a person's word. */
-    keepLead: (session: LeadSession, lead: Lead) => keepLead(deps, session, lead),
-    /** Of these leads, those that no person made a lesson of, each with the id that its lesson would have. */
-    unkeptLeads: async <Found extends FoundLead>(leads: readonly Found[]) => {
-      const named = leads.map((one) => ({ ...one, id: keptLeadId(one.session, one.lead) }));
-      const kept = await store.learning.findings.lessonIds(named.map(({ id }) => id));
-      return named.filter(({ id }) => !kept.has(id));
-    },
-    /** Evidence for and against a lesson. */
-    evidence: (lesson: Lesson) => loadEvidence(store, lesson),
+    unkeptLeads: <Found extends FoundLead>(leads: readonly Found[]) => findUnkept(deps, leads),
     /** The findings of a lesson, the surest first. */
-    findings: (lesson: Pick<Lesson, "id">) => loadFindings(store, lesson),
+    findings: (lesson: Pick<Lesson, "id">) => loadFindings(deps.store, lesson),
   };
+}
+
+/** Of these leads, those that no person made a lesson of, each with the id that its lesson would have. */
+async function findUnkept<Found extends FoundLead>({ store }: LessonDeps, leads: readonly Found[]) {
+  const named = leads.map((one) => ({ ...one, id: keptLeadId(one.session, one.lead) }));
+  const kept = await store.learning.findings.lessonIds(named.map(({ id }) => id));
+  return named.filter(({ id }) => !kept.has(id));
 }
 
 // --- A person's decisions, pruning and evidence ---
@@ -119,21 +81,27 @@ export function decisionEntry(
   };
 }
 
+/** Pending lessons that nothing came of within so many days. */
 async function findPrunable(
-  { store }: Pick<LessonDeps, "store">,
+  { store, clock }: LessonDeps,
   days: number,
-  now: number,
+  now = clock.now(),
 ): Promise<Lesson[]> {
   const lessons = await store.learning.lessons.list();
   return lessons.filter(({ state }) => state.status === "pending" && hasWaited(state, now, days));
 }
 
-async function prune({ store, clock }: LessonDeps, days: number, actor: Actor): Promise<Lesson[]> {
+/** Retires those, and returns them; new evidence, or a person, brings each back. */
+async function prune(
+  { store, clock }: LessonDeps,
+  days = pendingDays,
+  actor: Actor = "person",
+): Promise<Lesson[]> {
   return store.transaction(async (tx) => {
     const at = clock.now();
     // A person knows what day it is; Knack goes by what it has seen.
     const now = actor === "person" ? at : await tx.eventNow();
-    const old = await findPrunable({ store: tx }, days, now);
+    const old = await findPrunable({ store: tx, clock }, days, now);
     if (old.length === 0) return [];
     const lessonIds = old.map(({ id }) => id).sort();
     const key = `retired:${makeId("", lessonIds.join(" "))}:${at}`;
@@ -143,6 +111,7 @@ async function prune({ store, clock }: LessonDeps, days: number, actor: Actor): 
   });
 }
 
+/** Brings back what the latest prune retired, and returns it. */
 async function unprune({ store, clock }: LessonDeps): Promise<Lesson[]> {
   return store.transaction(async (tx) => {
     const pruned = await tx.ledger.since("lesson.retired", 0);
@@ -151,7 +120,7 @@ async function unprune({ store, clock }: LessonDeps): Promise<Lesson[]> {
   });
 }
 
-/** Brings back what Knack retired while the clock was ahead. */
+/** Brings back what Knack retired while the clock was ahead, and returns it. */
 async function unpruneAhead({ store, clock }: LessonDeps): Promise<Lesson[]> {
   const wrong = await store.ledger.ahead("lesson.retired", clock.now());
   const ids = wrong.flatMap(({ actor, data }) => (actor === "knack" ? data.lessonIds : []));
@@ -175,7 +144,8 @@ async function bringBack(
   return retired;
 }
 
-async function loadEvidence(store: Store, lesson: Lesson) {
+/** Evidence for and against a lesson. */
+async function loadEvidence({ store }: LessonDeps, lesson: Lesson) {
   const { findings, uses, decisions } = store.learning;
   const { id, call, scope, project, state } = lesson;
   const calls = call?.[0] ? await uses.of(call[0], scope === "user" ? null : project) : [];
@@ -196,6 +166,14 @@ async function loadFindings({ learning }: Store, { id }: Pick<Lesson, "id">) {
   return findings.sort((a, b) => b.finding.confidence - a.finding.confidence || a.at - b.at);
 }
 
+/** The band of any lesson, computed for one or for all: what can be made of it, by how sure it is. */
+async function classifyBands(deps: LessonDeps, only?: Lesson) {
+  const shared = only ? [await findSharedBy(deps, only)] : await findAllShared(deps);
+  const ids = shared.filter(hasEnough).flatMap(({ members }) => members.map(({ id }) => id));
+  const promotable = new Set<string>(ids);
+  return (lesson: Lesson) => classifyBand(lesson, deps.clock.now(), promotable);
+}
+
 /** Null for a lesson that is superseded or retired. */
 function classifyBand({ id, state }: Lesson, now: number, promotable: ReadonlySet<string>) {
   const { status } = applyDecay(state, now);
@@ -212,6 +190,7 @@ export interface Contradiction {
   readonly holds: LessonId | null;
 }
 
+/** Pairs of lessons that cannot both be followed, as long as no person decided. */
 async function findContradictions({ store, clock }: LessonDeps): Promise<Contradiction[]> {
   const now = clock.now();
   const isThere = (lesson: Lesson) => {
@@ -241,8 +220,8 @@ function findHolding(one: Lesson, other: Lesson): LessonId | null {
   return other.state.supersededBy === one.id ? one.id : null;
 }
 
-async function rejectOpposed(deps: LessonDeps, { id }: Pick<Lesson, "id">): Promise<Lesson[]> {
-  const { store, clock } = deps;
+/** Rejects what contradicts a lesson that a person keeps, and returns it. */
+async function rejectOpposed({ store, clock }: LessonDeps, { id }: Pick<Lesson, "id">): Promise<Lesson[]> {
   return store.transaction(async (tx) => {
     const opposing = (await tx.learning.findings.opposing([id])).get(id) ?? [];
     const others = await tx.learning.lessons.get([...new Set(opposing.map(({ lessonId }) => lessonId))]);
@@ -255,6 +234,7 @@ async function rejectOpposed(deps: LessonDeps, { id }: Pick<Lesson, "id">): Prom
   });
 }
 
+/** Takes apart the findings that were merged into a lesson; returns the lessons that they are now. */
 async function splitLesson({ store, clock }: LessonDeps, { id }: Pick<Lesson, "id">): Promise<Lesson[]> {
   return store.transaction(async (tx) => {
     const ids = (await tx.learning.findings.ofLessons([id])).map((one) => one.id);
@@ -285,6 +265,7 @@ function keptLeadId({ id }: LeadSession, lead: Lead): FindingId {
 const triggerChars = 120;
 const nameWords = 6;
 
+/** Makes a lesson of a lead as it is, by a person's word. */
 async function keepLead({ store, clock }: LessonDeps, session: LeadSession, lead: Lead): Promise<Lesson> {
   const { kind, refs, keys, summary } = lead;
   const now = clock.now();
@@ -341,6 +322,26 @@ type PromotionVerdict =
   | { readonly do: "join"; readonly members: readonly Lesson[] }
   | { readonly do: "hold" | "nothing"; readonly because: string };
 
+/** Lessons that several projects have, each with a verdict. */
+function findAllShared(deps: LessonDeps): Promise<SharedLesson[]> {
+  return findShared(deps, true);
+}
+
+/**
+ * Promotes what several projects have learned, and takes back what one of them contradicts. Several processes may do so
+ * at any time: what was recorded once is not recorded again.
+ */
+async function promoteDue(deps: LessonDeps): Promise<SharedLesson[]> {
+  const due = (await findShared(deps, false)).filter(({ verdict }) => verdict.do !== "nothing");
+  if (due.length > 0) await recordPromotions(deps, due, "knack");
+  return due;
+}
+
+/** Records that a person wants a lesson shown everywhere. */
+function promote(deps: LessonDeps, shared: SharedLesson, lesson: Lesson): Promise<void> {
+  return recordPromotions(deps, [{ ...shared, lesson, verdict: { do: "promote" } }], "person");
+}
+
 /** The shared lessons that are due; with `all` also those that stay as they are. */
 async function findShared({ store, clock }: LessonDeps, all: boolean): Promise<SharedLesson[]> {
   const lessons = (await store.learning.lessons.list()).filter((one) => !isUnconfirmed(one));
@@ -357,6 +358,7 @@ async function findShared({ store, clock }: LessonDeps, all: boolean): Promise<S
   );
 }
 
+/** What `findAllShared` would say of one lesson. */
 async function findSharedBy({ store, clock }: LessonDeps, lesson: Lesson): Promise<SharedLesson> {
   const projects = await loadProjects(store);
   const own = createMember(lesson, clock.now(), createResolver(projects));
@@ -365,6 +367,7 @@ async function findSharedBy({ store, clock }: LessonDeps, lesson: Lesson): Promi
   return judgeGroup(groupAround(own, near), projects);
 }
 
+/** Records that a person no longer wants that. */
 async function demote(deps: LessonDeps, lesson: Lesson): Promise<void> {
   const shown = lesson.state.promotion?.lesson;
   const all = await deps.store.learning.lessons.list();
@@ -634,58 +637,15 @@ function countProjects(
 
 /** Finds what may be the same as a lesson, or opposed to it, without looking at every other one. */
 function createSearch(pool: readonly Member[]): (member: Member) => Member[] {
-  const findAlike = createOverlapSearch(pool, "all", sameFrom);
+  const findAlike = createOverlapSearch(pool, ({ gist }) => gist.all, sameFrom);
   // One of two opposed lessons warns of something.
   const warning = pool.filter(({ gist }) => gist.shuns.size > 0);
-  const findWarning = createOverlapSearch(warning, "trigger", sameTriggerFrom);
+  const findWarning = createOverlapSearch(warning, ({ gist }) => gist.trigger, sameTriggerFrom);
   let findOpposed: typeof findWarning | null = null;
   return (member) => {
     const warns = member.gist.shuns.size > 0;
-    if (warns) findOpposed ??= createOverlapSearch(pool, "trigger", sameTriggerFrom);
+    if (warns) findOpposed ??= createOverlapSearch(pool, ({ gist }) => gist.trigger, sameTriggerFrom);
     const opposed = ((warns && findOpposed) || findWarning)(member);
     return [...new Set([...findAlike(member), ...opposed])].filter((other) => other !== member);
-  };
-}
-
-/** Words that two sets which overlap enough must share among their rarest. */
-const sharedRarest = 3;
-
-/**
- * Finds the lessons whose words may overlap by a share. Two sets that do have so many words in common that the first few
- * of those, in the order of rarity, are among the rarest words of both: only these are looked up, and the common words
- * that all have are not.
- */
-function createOverlapSearch(pool: readonly Member[], part: "all" | "trigger", share: number) {
-  const times = new Map<string, number>();
-  for (const { gist } of pool) for (const word of gist[part]) times.set(word, (times.get(word) ?? 0) + 1);
-  const rank = (word: string) => times.get(word) ?? 0;
-  const listRarest = ({ gist }: Member) => {
-    const needed = Math.ceil(share * gist[part].size - 1e-9);
-    const words = [...gist[part]].sort((a, b) => rank(a) - rank(b) || compareText(a, b));
-    return { words: words.slice(0, words.length - needed + sharedRarest), needed };
-  };
-  const known = new Map(pool.map((member) => [member, listRarest(member)]));
-  const index = new Map<string, number[]>();
-  for (const [at, { words }] of [...known.values()].entries())
-    for (const word of words) {
-      const having = index.get(word);
-      if (having) having.push(at);
-      else index.set(word, [at]);
-    }
-  // Counts are never cleared: each search starts counting above whatever the searches before it reached.
-  const counts = new Int32Array(pool.length);
-  let start = 0;
-  return (member: Member): Member[] => {
-    const { words, needed } = known.get(member) ?? listRarest(member);
-    const enough = start + Math.max(1, Math.min(sharedRarest, needed));
-    const found: Member[] = [];
-    for (const word of words)
-      for (const at of index.get(word) ?? []) {
-        const count = Math.max(counts[at] ?? 0, start) + 1;
-        counts[at] = count;
-        if (count === enough) found.push(pool[at] as Member);
-      }
-    start += words.length + 1;
-    return found;
   };
 }

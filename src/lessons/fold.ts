@@ -1,10 +1,10 @@
+import { groupBy } from "../base/index.ts";
 import {
   type EntryOf,
   type Evidence,
   type Finding,
   type FindingEvidence,
   type FindingLink,
-  foldProject,
   type Imported,
   type ImportRow,
   type ImportWord,
@@ -16,6 +16,8 @@ import {
   type LessonId,
   type LessonText,
   type LessonWords,
+  type Project,
+  type ProjectFold,
   type SessionId,
   type StoredDecision,
   type StoredFinding,
@@ -32,8 +34,7 @@ import {
   planWordSearch,
   samenessKeys,
 } from "./similarity.ts";
-import { foldEvidence, importPrefix } from "./state.ts";
-import { findForbidden, findVeto, isInForce } from "./veto.ts";
+import { findForbidden, findVeto, foldEvidence, importPrefix, isInForce } from "./state.ts";
 
 /** Appends entries to the ledger and updates the rows that follow from them, in the same transaction. */
 export async function recordEntries(tx: Store, entries: readonly LedgerEntry[]): Promise<LedgerEntry[]> {
@@ -53,17 +54,31 @@ export async function refold(tx: Store): Promise<void> {
 export async function applyEntries(tx: Store, entries: readonly LedgerEntry[]): Promise<void> {
   await countSessions(tx, entries);
   await foldLessons(tx, entries);
+  await tx.goals.absorb(entries);
 }
 
 async function countSessions(tx: Store, entries: readonly LedgerEntry[]): Promise<void> {
-  const found = entries.filter(({ type }) => type === "session.found");
+  const found = entries.flatMap((entry) => (entry.type === "session.found" ? entry : []));
   const ids = [...new Set(found.flatMap(({ project }) => project ?? []))];
   const rows = new Map((await tx.projects.get(ids)).map((row) => [row.id, row]));
-  for (const entry of found) {
-    const row = entry.project === null ? undefined : foldProject(rows.get(entry.project), entry);
-    if (row) rows.set(row.id, row);
-  }
+  for (const { project, at, data } of found)
+    if (project !== null) rows.set(project, countSession(rows.get(project), data.project, at ?? 0));
   await tx.projects.save([...rows.values()]);
+}
+
+/** A project's row with one more session; the order of sessions does not matter. */
+function countSession(row: ProjectFold | undefined, project: Project, at: number): ProjectFold {
+  if (!row) return { ...project, firstAt: at, lastAt: at, sessions: 1 };
+  // The newest session knows best where the project is now; of two as new, the one that sorts last.
+  const newer = at > row.lastAt || (at === row.lastAt && (project.root ?? "") > (row.root ?? ""));
+  return {
+    id: row.id,
+    name: newer ? project.name : row.name,
+    root: newer ? project.root : row.root,
+    firstAt: Math.min(row.firstAt, at),
+    lastAt: Math.max(row.lastAt, at),
+    sessions: row.sessions + 1,
+  };
 }
 
 /**
@@ -110,6 +125,14 @@ async function applyEntry(
 ): Promise<readonly string[]> {
   const { key, actor } = entry;
   const at = entry.at ?? 0;
+  /** One decision about several findings. */
+  const decide = (decision: DecisionRow["decision"], findings: readonly string[], lesson: string | null) =>
+    saveDecisions(
+      learning,
+      findings.map((finding) => {
+        return { key: `${key}:${finding}`, finding, at, decision, everywhere: false, lesson, actor };
+      }),
+    );
   switch (entry.type) {
     case "finding.made":
       return unknown.delete(entry.data.id) ? insertFinding(learning, entry) : addFinding(learning, entry);
@@ -124,35 +147,19 @@ async function applyEntry(
       return addUses(learning, entry);
     case "lesson.decided": {
       const { lessonId, decision, everywhere } = entry.data;
-      const word = {
-        key,
-        finding: lessonId,
-        at,
-        decision,
-        everywhere,
-        lesson: null,
-        actor: "person",
-      } as const;
-      return saveDecisions(learning, [word]);
+      const word = { key, finding: lessonId, at, decision, everywhere, lesson: null } as const;
+      return saveDecisions(learning, [{ ...word, actor: "person" }]);
     }
     case "lesson.promoted":
-    case "lesson.demoted": {
-      const decision = entry.type === "lesson.promoted" ? "promoted" : "demoted";
-      const { members, lesson } = entry.data;
-      return saveDecisions(learning, spread(members, { key, at, decision, lesson, actor }));
-    }
+      return decide("promoted", entry.data.members, entry.data.lesson);
+    case "lesson.demoted":
+      return decide("demoted", entry.data.members, entry.data.lesson);
     case "lesson.retired":
-      return saveDecisions(
-        learning,
-        spread(entry.data.lessonIds, { key, at, decision: "retired", lesson: null, actor }),
-      );
-    case "lesson.documented": {
-      const { lessonId, where } = entry.data;
-      return saveDecisions(
-        learning,
-        spread([lessonId], { key, at, decision: "documented", lesson: where, actor }),
-      );
-    }
+      return decide("retired", entry.data.lessonIds, null);
+    case "lesson.documented":
+      return decide("documented", [entry.data.lessonId], entry.data.where);
+    case "lesson.shelved":
+      return decide("shelved", [entry.data.lessonId], entry.data.because);
     case "lesson.merged": {
       const { into, from, words } = entry.data;
       const links = from.map((other) => ({ finding: into, other, type: "merged" as const, words }));
@@ -191,14 +198,6 @@ async function applyEntry(
 }
 
 type DecisionRow = Parameters<Learning["decisions"]["save"]>[0][number];
-
-/** One decision about several findings. */
-function spread(
-  findingIds: readonly string[],
-  { key, ...decision }: Omit<DecisionRow, "finding" | "everywhere">,
-): DecisionRow[] {
-  return findingIds.map((finding) => ({ ...decision, key: `${key}:${finding}`, finding, everywhere: false }));
-}
 
 /** Returns the lessons to fold anew. A lesson may have another id by now; the finding that was decided on stays the same. */
 async function saveDecisions(learning: Learning, rows: readonly DecisionRow[]): Promise<string[]> {
@@ -324,10 +323,8 @@ async function findAlike(learning: Learning, scopeId: string, gist: Gist): Promi
   return [...[...opposed.values()].flat(), ...[...same.values()].flatMap((ids) => [...ids.values()])];
 }
 
-type ComparedText = Parameters<typeof extractGist>[0];
-
 /** Many findings say the same; the words of each text are read once. */
-function createGistReader(): (text: ComparedText) => Gist {
+function createGistReader(): typeof extractGist {
   const known = new Map<string, Gist>();
   return (text) => {
     const key = `${text.kind}\n${text.trigger}\n${text.action}`;
@@ -540,7 +537,7 @@ async function updateVetoes(
 }
 
 /** Everything known about a lesson except the uses of its call and its ratings. */
-interface KnownLesson {
+interface WordedLesson {
   readonly id: string;
   /** The finding whose words it has, and the words that were found for it when others joined it. */
   readonly best: StoredFinding;
@@ -557,7 +554,7 @@ async function loadKnown(
   learning: Learning,
   ids: readonly string[],
   known?: Awaited<ReturnType<Learning["findings"]["opposing"]>>,
-): Promise<KnownLesson[]> {
+): Promise<WordedLesson[]> {
   const { findings, decisions, links } = learning;
   const evidence = await findings.evidence(ids);
   const opposing = known ?? (await findings.opposing(ids));
@@ -644,7 +641,7 @@ function createUseReader({ uses }: Learning): UseReader {
 }
 
 async function foldLesson(
-  { id, best, words, proof, findings, opposing, decisions }: KnownLesson,
+  { id, best, words, proof, findings, opposing, decisions }: WordedLesson,
   listUses: UseReader,
   ratings: ReadonlyMap<string, Credit>,
 ): Promise<Lesson> {
@@ -689,6 +686,7 @@ function readDecision({ at, decision, everywhere, lesson, actor }: StoredDecisio
   if (decision === "promoted" || decision === "demoted")
     return { type: decision, at, lesson: lesson ?? id, byPerson: actor === "person" };
   if (decision === "documented") return { type: decision, at, where: lesson ?? "" };
+  if (decision === "shelved") return { type: decision, at, because: lesson ?? "" };
   return { type: decision, at, everywhere };
 }
 
@@ -732,14 +730,9 @@ export function foldCredits(
   entries: Iterable<LedgerEntry>,
   nameOf: (id: string) => string = (id) => id,
 ): Map<string, Credit> {
-  const byId = new Map<string, LedgerEntry[]>();
-  for (const entry of [...entries].sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1))) {
-    const about = ratedItemId(entry);
-    if (about === null) continue;
-    const own = byId.get(nameOf(about));
-    if (own) own.push(entry);
-    else byId.set(nameOf(about), [entry]);
-  }
+  const inTime = [...entries].sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1));
+  const rated = inTime.filter((entry) => ratedItemId(entry) !== null);
+  const byId = groupBy(rated, (entry) => nameOf(ratedItemId(entry) as string));
   return new Map([...byId].map(([id, own]) => [id, sumEntries(own)]));
 }
 
@@ -761,10 +754,8 @@ export function ratedItemId(entry: LedgerEntry): string | null {
 
 /** Adds up the entries of one thing, which are in the order of time. */
 function sumEntries(entries: readonly LedgerEntry[]): Credit {
-  const bySession = new Map<string, LedgerEntry[]>();
   // What a person says outside of any session is one word, the latest.
-  for (const entry of entries)
-    bySession.set(entry.session ?? "", [...(bySession.get(entry.session ?? "") ?? []), entry]);
+  const bySession = groupBy(entries, ({ session }) => session ?? "");
   const sessions = [...bySession].map(([name, own]) => tallySession(name, own)).sort((a, b) => b.at - a.at);
   const shown = entries.filter(({ type }) => type === "lesson.shown" || type === "skill.shown");
   const count = (is: (session: SessionTally) => boolean) => sessions.filter(is).length;

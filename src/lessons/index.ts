@@ -20,6 +20,7 @@ export {
   lessonCues,
   type Question,
   questionCues,
+  type UpcomingCall,
 } from "./similarity.ts";
 export {
   applyDecay,

@@ -225,7 +225,7 @@ export type Question =
     };
 
 /** A call before it is made. */
-interface UpcomingCall {
+export interface UpcomingCall {
   /** The program or the tool; and the program with its verb. */
   readonly program: string;
   readonly head: string;

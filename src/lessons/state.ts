@@ -1,10 +1,14 @@
 import { compareText } from "../base/index.ts";
+import { parseCommand } from "../failures/index.ts";
 import {
+  type Cause,
   type Evidence,
   type FindingEvidence,
   type FindingKind,
   isSaid,
+  isWorkflow,
   type Lesson,
+  type LessonId,
   type LessonState,
   type LessonStatus,
   type LessonText,
@@ -29,6 +33,8 @@ const step = { second: 0.15, confirmed: 0.05, failed: -0.05, opposed: -0.1 };
 const lossPerSilentWeek = -0.02;
 /** A finding this sure is shown on its own; a weaker one waits until another session agrees. */
 const sureAlone = 0.6;
+/** How sure at most a finding is told to be whose lesson is not shown. */
+const notShown = 0.55;
 /** Below this a lesson of a single session is not shown. */
 const weakBelow = 0.15;
 /** Below this a finding is what anybody would do: it is never shown, however many sessions have it. */
@@ -105,7 +111,7 @@ function advance(state: LessonState, change: Step): LessonState {
         : next;
     }
     case "accepted": {
-      const { documented: _, ...open } = seen;
+      const { documented: _, shelved: __, ...open } = seen;
       return {
         ...open,
         acceptedAt: change.at,
@@ -121,8 +127,10 @@ function advance(state: LessonState, change: Step): LessonState {
     }
     case "documented":
       return state.acceptedAt === undefined ? { ...state, documented: change.where } : state;
+    case "shelved":
+      return state.acceptedAt === undefined ? { ...state, shelved: change.because } : state;
     case "unskipped": {
-      const { documented: _, ...open } = state;
+      const { documented: _, shelved: __, ...open } = state;
       const back = { ...open, restoredAt: Math.max(state.restoredAt ?? 0, change.at) };
       const isOver = state.status === "rejected" || state.status === "retired";
       return isOver ? updateStatus({ ...back, status: "pending" }) : back;
@@ -143,6 +151,8 @@ function advance(state: LessonState, change: Step): LessonState {
 }
 
 function addFinding(state: LessonState, change: Extract<Step, { type: "found" }>): LessonState {
+  // Another session speaks for it.
+  const { shelved: _, ...open } = state;
   const { confidence, sessions, status } = state;
   const sure = Math.max(state.sure, change.confidence);
   const isCure = change.kind === "error-recovery" && change.by !== "judge";
@@ -151,7 +161,7 @@ function addFinding(state: LessonState, change: Extract<Step, { type: "found" }>
   // What anybody does is done again and again; repetition proves nothing.
   const gain = sessions === 0 || sure < commonplaceBelow ? 0 : sessions === 1 ? step.second : step.confirmed;
   const next: LessonState = {
-    ...state,
+    ...open,
     status: status === "superseded" || status === "retired" ? "pending" : status,
     supersededBy: null,
     sessions: sessions + 1,
@@ -226,6 +236,7 @@ function markUnproved(steps: readonly Step[]): Step[] {
 
 function nameDecision(item: Decision): string {
   if ("lesson" in item) return `${item.type} ${item.lesson} ${item.byPerson}`;
+  if ("because" in item) return `${item.type} ${item.because}`;
   return `${item.type} ${"where" in item ? item.where : item.everywhere === true}`;
 }
 
@@ -347,14 +358,25 @@ export function readCureConfidence(confidence: number): number {
   return squeezedFrom + (confidence - squeezedFrom) / squeeze;
 }
 
-/** Whether a person is shown a lesson: weak ones wait until another session agrees. */
-export function isWorthShowing({ state: { sure, sessions } }: Lesson): boolean {
-  return sure >= sureAlone || (sessions > 1 && sure >= commonplaceBelow);
+/** Sessions that confirm a weak lesson. What a judge weighed and found small takes one more than what rules found. */
+const confirming = { judge: 3, rules: 2 };
+
+/** Whether a person is shown a lesson: weak ones wait until other sessions agree. */
+export function isWorthShowing({ state: { sure, sessions, shelved }, symptom, by }: Lesson): boolean {
+  if (shelved !== undefined) return false;
+  // Rules that saw how such a trouble ended have seen ordinary work.
+  if (by !== "judge" && symptom !== null && ofTheMoment.has(symptom.cause)) return false;
+  const enough = by === "judge" ? confirming.judge : confirming.rules;
+  return sure >= sureAlone || (sessions >= enough && sure >= commonplaceBelow);
 }
+
+/** Troubles of the moment: a branch that is behind, a network that is down. They come back whatever anybody learned. */
+const ofTheMoment = new Set<Cause>(["state", "transient"]);
 
 /** The confidence of a finding as it is shown: enough where another session confirms its lesson. */
 export function readShownConfidence(lesson: Lesson, confidence: number): number {
-  return isWorthShowing(lesson) ? Math.max(confidence, sureAlone) : confidence;
+  if (isWorthShowing(lesson)) return Math.max(confidence, sureAlone);
+  return lesson.state.shelved === undefined ? confidence : Math.min(confidence, notShown);
 }
 
 /** Whether a lesson is neither offered nor told: the person forbade what it does, or instruction files say it. */
@@ -394,4 +416,68 @@ const sources: Record<Provenance, string> = {
 export function isUnconfirmed({ state }: Pick<Lesson, "state">): boolean {
   const { sure, sessions, status } = state;
   return status === "pending" && (sure < commonplaceBelow || (sure < weakBelow && sessions < 2));
+}
+
+// --- Prohibitions ---
+
+/** A command in a person's words: quoted, or a few words that could be typed. */
+const commandWord = "[\\w@/-](?:[\\w@./-]*[\\w@/-])?";
+/** A prohibition with a condition ("to main", "without tests") is no prohibition of the command as such. */
+const prohibitionEnd =
+  "(?=\\s*(?:$|[.,;:!)—]|(?:in|for) (?:this|the) (?:repo|project|code)|here\\b|any ?more\\b|again\\b|ever\\b|instead\\b|at all\\b|use\\b))";
+const prohibitions = [
+  `\\b(?:never|don['’]?t|not|mustn['’]?t|shouldn['’]?t|avoid|stop)\\s+(?:ever\\s+)?(?:us(?:e|ing)|run(?:ning)?|call(?:ing)?|invok(?:e|ing)|execut(?:e|ing))\\s+(?:the\\s+)?(\`[^\`]+\`|(?:${commandWord}\\s+){0,3}?${commandWord})${prohibitionEnd}`,
+  `\\b(?:instead of|rather than|not|never)\\s+(\`[^\`]+\`|${commandWord})${prohibitionEnd}`,
+].map((pattern) => new RegExp(pattern, "gim"));
+
+/** The commands and tools that a person's lesson forbids without a condition. */
+export function findForbidden({
+  kind,
+  lesson,
+  action,
+}: Pick<LessonText, "kind" | "lesson" | "action">): string[] {
+  if (!isSaid(kind)) return [];
+  const found = [lesson, action].flatMap((text) =>
+    prohibitions.flatMap((pattern) => [...text.matchAll(pattern)].map(([, command = ""]) => command)),
+  );
+  return [...new Set(found.map((command) => command.replaceAll("`", "").trim().toLowerCase()))];
+}
+
+/** A prohibition that holds. */
+export function isInForce(lesson: Lesson): boolean {
+  const { status } = lesson.state;
+  return (status === "pending" || status === "active" || status === "promoted") && isWorthShowing(lesson);
+}
+
+/** The prohibition that holds a lesson back: it forbids a command of it, or the judge said so. */
+export function findVeto(
+  lesson: Lesson,
+  prohibitions: readonly Lesson[],
+  namedByJudge: ReadonlySet<LessonId>,
+): LessonId | undefined {
+  const { acceptedAt } = lesson.state;
+  if (!isWorkflow(lesson.kind) && lesson.kind !== "error-recovery") return undefined;
+  const commands = listCommands(lesson);
+  const isUsed = (command: string) => {
+    const [program, ...rest] = command.split(/\s+/);
+    return commands.some(
+      ([name, ...words]) => name === program && rest.every((part) => words.includes(part)),
+    );
+  };
+  return prohibitions.find(
+    ({ id, scope, project, forbids = [], state }) =>
+      (scope === "user" || project === lesson.project) &&
+      // A yes to the lesson after the prohibition is an exception from it.
+      (acceptedAt === undefined || state.lastAt > acceptedAt) &&
+      (namedByJudge.has(id) || forbids.some(isUsed)),
+  )?.id;
+}
+
+/** The commands and tools that a procedure or a cure takes, each as its words. */
+function listCommands({ kind, call, steps, action, lesson }: Lesson): string[][] {
+  // A cure's own words also quote the call that failed.
+  const texts = kind === "error-recovery" ? steps : [...steps, action, lesson];
+  const quoted = texts.flatMap((text) => [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code));
+  const runs = quoted.flatMap(parseCommand).map((run) => [run.name, ...run.wrapper, ...run.args]);
+  return [...(call ? [[...call]] : []), ...runs].map((words) => words.map((each) => each.toLowerCase()));
 }

@@ -1,7 +1,6 @@
 export type { CatalogReading, FindRoots } from "./catalog/catalog.ts";
 export type { ItemRoot } from "./catalog/read-files.ts";
 export { openStock, type Stock } from "./catalog/stock.ts";
-export type { RepositoryItem, RepositoryTrust } from "./catalog/trust.ts";
 export { importKind } from "./exchange/exchange.ts";
 export {
   createLibrary,
@@ -16,23 +15,25 @@ export { maintain } from "./lifecycle/maintain.ts";
 export { curationLimits } from "./lifecycle/proposals.ts";
 export { createPublishDeps, openLibrary } from "./open-library.ts";
 export { findWritingEnd, isWritten, listWritings, type SkillWriting } from "./origins.ts";
-export { packageLimits, packageText, type SubmittedFiles, scanPackageSince } from "./package.ts";
+export { packageLimits, packageText, type SubmittedFiles } from "./package.ts";
 export { type ChangeOutcome, type PublishResult, publishPlan, repairChanges } from "./publish/apply.ts";
 export {
   type AgentFolders,
-  basename,
   type ChangeHistory,
+  describeRefusal,
   diffPackage,
-  dirname,
   encodeText,
   mainText,
   nullIfDamaged,
   type Plan,
   type PlannedChange,
   type PublishDeps,
+  planChange,
   projectMissing,
   type RulesFile,
+  readFiles,
   readHistory,
+  toFileContent,
 } from "./publish/changes.ts";
 export { findHold, type WrittenPackage } from "./publish/hold.ts";
 export { type LeftOut, listPublished, type PublishedItem, type Suggestion } from "./publish/lessons.ts";
@@ -42,6 +43,7 @@ export {
   isSkillName,
   measureSkillSimilarity,
   parseSkill,
+  prefixName,
   skillFile,
   skillNameForm,
   skillOwner,

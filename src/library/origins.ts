@@ -1,6 +1,5 @@
 import type { Artifact, Format, Origin, WritingFinished, WritingStarted } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
-import { makeGapId } from "./gaps/gap.ts";
 
 export interface SkillWriting {
   /** As it was last started. */
@@ -75,20 +74,4 @@ export async function readAuthors(
 
 export function isWritten({ kind }: Origin): boolean {
   return kind === "session" || kind === "proposal";
-}
-
-/** The projects that asked for or wrote what was made of gaps, learnings and proposals, by the ids of their origins. */
-export async function mapOriginProjects(
-  store: Store,
-  made: readonly Pick<Artifact, "origin">[],
-): Promise<Map<string, string>> {
-  const isGap = made.some(({ origin }) => origin.kind === "gap");
-  const prompts = isGap ? await store.ledger.since("prompt.unmatched", 0) : [];
-  const authors = await readAuthors(store, made);
-  return new Map([
-    ...prompts.flatMap((entry) =>
-      entry.project === null ? [] : [[makeGapId(entry), entry.project] as const],
-    ),
-    ...[...authors].map(([id, { project }]) => [id, project] as const),
-  ]);
 }

@@ -23,6 +23,12 @@ export function isSkillName(name: string): boolean {
   return name.length <= limits.name && nameForm.test(name);
 }
 
+/** The name of a learned skill: with the prefix that they have, and no longer than a name may be. */
+export function prefixName(prefix: string, name: string): string {
+  const whole = name.startsWith(prefix) ? name : `${prefix}${name}`;
+  return whole.slice(0, limits.name).replace(/-+$/, "");
+}
+
 /** Everything wrong with the text of a `SKILL.md`, by the public rules. */
 export function validateSkill(text: string, folder?: string): SkillProblem[] {
   const { skill, problems } = parseSkill(text);

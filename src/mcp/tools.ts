@@ -6,6 +6,7 @@ import { describeCure } from "../recall/index.ts";
 import { createFault } from "../records/index.ts";
 import { itemNamed } from "../search/index.ts";
 import { mayBeWritten, redact, scan } from "../trust/index.ts";
+import { goal } from "./goal.ts";
 import { lessonLeads, lessonSubmit } from "./lessons.ts";
 import { answer, defineTool, type Tool } from "./tool.ts";
 
@@ -15,17 +16,24 @@ const skillSearch = defineTool({
   about:
     "Call before work that somebody may have done before: it finds the few skills that fit, or none. Then load one with skill_load. Call with an error when something failed: it finds what worked the last time.",
   input: z.object({
-    query: z.string().min(1).max(4_000).nullish().describe("What is to be done, in the person's words."),
+    query: z
+      .string()
+      .min(1)
+      .max(4_000)
+      .nullish()
+      .describe("What is to be done, in the person's words; or an error."),
     error: z.string().min(1).max(100_000).nullish().describe("What a failed command printed."),
     command: z.string().max(100_000).nullish().describe("With error: the command that failed."),
   }),
   readOnly: true,
-  run: async ({ query, error, command }, { knack, host }) => {
+  run: async ({ query, error, command }, { knack, host, resolveCaller }) => {
     if (query == null && error == null)
       return refuseWith(
         createFault("invalid_argument", "Neither query nor error.", "Call skill_search with one of them."),
       );
-    const fixes = error == null ? [] : await findFixes(knack, error, command ?? null, host.cwd);
+    const known = await findFixes(knack, error ?? query ?? "", command ?? null, host.cwd);
+    // What is to be done may be said in the words of an error.
+    const fixes = error == null ? known.filter(({ by }) => by === "error") : known;
     const found = query == null ? [] : await findSkills(knack, query, host.cwd);
     const lines = [
       ...fixes.map(({ best: { finding } }) => redact(`- What worked: ${finding.action}. ${finding.lesson}`)),
@@ -34,6 +42,11 @@ const skillSearch = defineTool({
           `- ${name}${draft ? " (draft)" : ""}${kind === "skill" ? "" : ` (${kind})`}: ${description} [${why}]`,
       ),
     ];
+    const { caller } = await resolveCaller();
+    await knack.noteSearch(caller.session, caller.project.id, {
+      ...{ by: "skill_search", query: query ?? error ?? "" },
+      found: [...fixes.map(({ lesson }) => lesson.name), ...found.map(({ name }) => name)],
+    });
     const nothing = error == null ? "No skill in the library fits." : "No fix of this is known.";
     return answer(lines.join("\n") || nothing, { found, fixes: fixes.map(describeFix) });
   },
@@ -67,6 +80,9 @@ function describeFix({ lesson, best, score, distance }: Fix) {
   return { id: lesson.id, name: lesson.name, ...texts, score, distance };
 }
 
+/** Names of a list that a search's entry keeps. */
+const mostNoted = 50;
+
 const skillLoad = defineTool({
   name: "skill_load",
   title: "Read a skill",
@@ -78,9 +94,16 @@ const skillLoad = defineTool({
   }),
   readOnly: true,
   run: async ({ skill_name = null, path = null }, { knack, resolveCaller }) => {
-    const result = await knack.loadSkill(await resolveCaller(), { skill: skill_name, file: path });
+    const active = await resolveCaller();
+    const result = await knack.loadSkill(active, { skill: skill_name, file: path });
     if (!result.ok) return result;
     const loaded = result.value;
+    const { session, project } = active.caller;
+    const names = "skills" in loaded ? loaded.skills.slice(0, mostNoted) : [loaded];
+    await knack.noteSearch(session, project.id, {
+      ...{ by: "skill_load", query: skill_name ?? "" },
+      found: names.map(({ name }) => name),
+    });
     if ("skills" in loaded) {
       const lines = loaded.skills.map(({ name, description }) => `- ${name}: ${description}`);
       const more = loaded.more > 0 ? [`and ${loaded.more} more: skill_search finds them`] : [];
@@ -264,5 +287,5 @@ const skillRate = defineTool({
 export const tools: readonly Tool[] = [
   ...[skillSearch, skillLoad, skillUsed, skillLearningStart],
   ...[skillLearningFinish, eventExpand, skillSignal, skillRate],
-  ...[lessonLeads, lessonSubmit],
+  ...[lessonLeads, lessonSubmit, goal],
 ];

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { readPlainFile } from "../base/index.ts";
 import type { JudgeChoice } from "../settings/index.ts";
 import { type Model, type ModelReply, type ModelRequest, noReply, parseReply, unserved } from "./model.ts";
-import { createProgramModel } from "./programs/programs.ts";
-import { isOnPath } from "./programs/run-program.ts";
+import { createProgramModel } from "./programs.ts";
+import { isOnPath } from "./run-program.ts";
 
 interface ModelOptions {
   readonly choice: JudgeChoice;

@@ -21,4 +21,4 @@ export {
 } from "./budget.ts";
 export { chooseModel, createFileModel, unsetModel } from "./choose.ts";
 export type { Model, NoReply } from "./model.ts";
-export { findSignedIn, type SignedInAgent } from "./programs/signed-in.ts";
+export { findSignedIn, type SignedInAgent } from "./signed-in.ts";

@@ -18,6 +18,7 @@ import {
   lessonCues,
   type Question,
   questionCues,
+  type UpcomingCall,
 } from "../lessons/index.ts";
 import {
   type Event,
@@ -220,7 +221,6 @@ function buildAccount(session: SessionView, all: readonly Event[]) {
   };
 }
 
-type UpcomingCall = Question["calls"][number];
 type ShownMatch = Showing & { readonly match: LessonMatch; readonly other: LessonMatch | null };
 
 interface SolvedFailure extends Spot {
@@ -362,7 +362,7 @@ class Replay {
 
   private async see(account: SessionAccount, moment: CallMoment): Promise<void> {
     const { failure, calls } = moment;
-    if (moment.ok === false) account.lived.failures++;
+    if (moment.failed) account.lived.failures++;
     if (failure === null) return;
     const { symptom, line } = failure;
     const isNew = this.meet(account, symptom);
@@ -562,6 +562,8 @@ interface CallMoment extends MomentSpot {
   readonly calls: readonly UpcomingCall[];
   /** Null for one that was cancelled, refused, or never answered. */
   readonly ok: boolean | null;
+  /** Whether its outcome alone says that it failed, which is what every screen counts. */
+  readonly failed: boolean;
   readonly failure: MetFailure | null;
 }
 
@@ -597,7 +599,15 @@ function listMoments(learned: ReturnType<typeof learnByRules>, startedAt: number
     const failure = recovery ? describeFailure(recovery, events, taught.has(ref)) : null;
     const ok = failure || outcome === "failed" ? false : outcome === "ok" ? true : null;
     return [
-      { ...spot, type: "call", text: renderCall(event), calls: listCalls(event), ok, failure },
+      {
+        ...spot,
+        type: "call",
+        text: renderCall(event),
+        calls: listCalls(event),
+        ok,
+        failed: outcome === "failed",
+        failure,
+      },
       ...said,
     ];
   });

@@ -6,7 +6,6 @@ export {
   describeCure,
   findAlternative,
   findHome,
-  type LessonMatch,
   readFailure,
   readQuestion,
 } from "./recall.ts";

@@ -139,6 +139,8 @@ export type HookNote = {
   /** An agent was asked to write a lesson down; or, later, has ended its turn after that. */
   | { readonly type: "asked"; readonly lessonId: string; readonly over: boolean; readonly askedAt?: number }
   | { readonly type: "written"; readonly lessonId: string }
+  /** The end of a turn was held, because a goal's duty was open. */
+  | { readonly type: "held"; readonly goal: string }
   /** The person was asked whether to keep lessons; or, later, has said which. */
   | ({ readonly type: "offer" } & OfferAnswer & EntryOf<"lesson.offered">["data"])
 );
@@ -243,6 +245,10 @@ function makeEntry(note: Exclude<HookNote, { type: "offer" }>, skill: string | n
       // Most prompts ask for nothing that would come again.
       if (parseAsk(text) === null) return null;
       return { ...common, type: "prompt.unmatched", key: unmatchedKey(session, text), data: { text } };
+    }
+    case "held": {
+      const { goal } = note;
+      return { ...common, type: "goal.held", key: `goal:${goal}:held`, data: { goal } };
     }
     default:
       return { ...common, ...makeAnswer(note, skill) };

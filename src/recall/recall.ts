@@ -19,6 +19,7 @@ import {
   questionCues,
   readCureConfidence,
   sharedLessonId,
+  type UpcomingCall,
 } from "../lessons/index.ts";
 import {
   type CallUse,
@@ -71,8 +72,6 @@ const warnAfterSessions = 2;
 const loadScore = 0.75;
 
 // --- Questions ---
-
-type UpcomingCall = Question["calls"][number];
 
 /** The question a failed call poses. */
 export function readFailure(
@@ -416,11 +415,12 @@ export function findAlternative([best, ...others]: readonly LessonMatch[]): Less
   return others.find(isOther) ?? null;
 }
 
-/** Orders by: learned here, best fit, most sessions, most recently seen, highest score. */
+/** Orders by: learned here, best fit, most evidence for it less that against it, most sessions, latest, highest score. */
 function bestFirst(a: LessonMatch, b: LessonMatch): number {
   return (
     Number(b.distance === "here") - Number(a.distance === "here") ||
     b.fit - a.fit ||
+    round(b.lesson.state.confidence) - round(a.lesson.state.confidence) ||
     b.lesson.state.sessions - a.lesson.state.sessions ||
     findLastSeen(b) - findLastSeen(a) ||
     b.score - a.score ||

@@ -54,7 +54,7 @@ const askFrom = 0.6;
 /** Characters of a command, an error or a person's words that are kept. */
 const excerptChars = 400;
 /** Increase when the form of a snapshot changes. */
-const version = 6;
+const version = 7;
 
 /** Something published, as far as agents are told of it. */
 interface SnapshotItem extends Pick<KeptArtifact, "kind" | "name" | "path" | "reach" | "origin" | "members"> {
@@ -147,6 +147,7 @@ const telling = [
   "lesson.contradicted",
   "lesson.vetoed",
   "lesson.documented",
+  "lesson.shelved",
   "import.decided",
   "change.made",
   "texts.masked",
@@ -469,6 +470,9 @@ interface SnapshotHead {
   readonly exceptions: readonly string[];
   /** Whether an agent may be asked to write a lesson down. */
   readonly foreground: "off" | "ask";
+  /** Whether goals have duties, and the projects for which a person set it otherwise, by id or folder. */
+  readonly duties: "off" | "say" | "block";
+  readonly dutiesIn: Readonly<Record<string, "off" | "say" | "block">>;
   /** The share of sessions from which something that fits is held back. */
   readonly holdout: number;
 }

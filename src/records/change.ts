@@ -1,4 +1,4 @@
-import { makeId } from "../base/index.ts";
+import { groupBy, makeId } from "../base/index.ts";
 import type { ArtifactKind, Finding } from "./lesson.ts";
 
 /** Who receives an artifact: nobody yet, this person in this project, everybody in it, or this person everywhere. */
@@ -9,15 +9,15 @@ export type LiveReach = Exclude<Reach, "draft">;
 /** The source of a published artifact. */
 export interface Origin {
   /** `session`: an agent wrote it at work. `proposal`: a reviewer did. */
-  readonly kind: "lesson" | "cluster" | "gap" | "session" | "proposal" | "import";
+  readonly kind: "lesson" | "cluster" | "gap" | "session" | "proposal" | "import" | "page";
   readonly id: string;
 }
 
-/** Something kept: a skill's folder, the file of a command or an agent, or one rule in a file of instructions. */
+/** Something kept: a skill's folder, the file of a command, an agent or a page, or one rule in a file of instructions. */
 export interface Artifact {
-  readonly kind: ArtifactKind;
+  readonly kind: ArtifactKind | "page";
   readonly name: string;
-  /** The folder of a skill, the file of a command or an agent, or the file that a rule stands in. */
+  /** The folder of a skill, the file of a command, an agent or a page, or the file that a rule stands in. */
   readonly path: string;
   /** The repository or home folder that it belongs to. */
   readonly root: string;
@@ -99,13 +99,12 @@ export function foldArchived(changes: readonly DatedChange[]): ArchivedArtifact[
   });
 }
 
-function groupByArtifact(changes: readonly DatedChange[]): { changes: Change[]; last: Change; at: number }[] {
-  const places = new Map<string, { changes: Change[]; last: Change; at: number }>();
-  for (const { change, at } of changes) {
-    const place = artifactKey(change);
-    places.set(place, { changes: [...(places.get(place)?.changes ?? []), change], last: change, at });
-  }
-  return [...places.values()];
+function groupByArtifact(changes: readonly DatedChange[]) {
+  const groups = groupBy(changes, ({ change }) => artifactKey(change));
+  return [...groups.values()].map((own) => {
+    const { change: last, at } = own.at(-1) as DatedChange;
+    return { changes: own.map(({ change }) => change), last, at };
+  });
 }
 
 function pickArtifact(change: Change): Artifact {

@@ -1,4 +1,5 @@
 import type { Change, ImportedLesson, ImportedSkill, ImportWord } from "./change.ts";
+import type { GoalEntryData } from "./goal.ts";
 import type {
   CallUse,
   Finding,
@@ -125,6 +126,25 @@ export interface SkillsTrusted {
   }[];
 }
 
+/** An agent searched the library, or loaded from it: what it was shown is a fact, whatever it says later. */
+interface LibrarySearched {
+  readonly by: "skill_search" | "skill_load" | "recall";
+  readonly query: string;
+  /** The ids or names of what it was shown. */
+  readonly found: readonly string[];
+}
+
+/** The duties that are due by the count of goals or by the calendar, and what came of one that was done. */
+interface CadenceKept {
+  readonly duty: "check-in" | "full-reflection" | "utility";
+  readonly text: string;
+  readonly names: readonly string[];
+}
+
+type GoalEntries = {
+  [Type in keyof GoalEntryData]: Entry<Type, GoalEntryData[Type]>;
+}[keyof GoalEntryData];
+
 interface UseRating extends KnownThing {
   /** Null revokes an earlier verdict in the session. */
   readonly verdict: UseVerdict | null;
@@ -176,6 +196,8 @@ export type LedgerEntry =
   | Entry<"lesson.vetoed", { readonly lessonId: FindingId; readonly by: FindingId }>
   /** An instruction file says what a lesson says. */
   | Entry<"lesson.documented", { readonly lessonId: FindingId; readonly where: string }>
+  /** Beside the project's other lessons one is not worth showing. */
+  | Entry<"lesson.shelved", { readonly lessonId: FindingId; readonly because: string }>
   /** The lessons of a project were compared with each other, so that they are not again until there are others. */
   | Entry<"project.consolidated", ProjectConsolidated>
   /** A lesson or a skill was imported, not yet accepted. */
@@ -212,6 +234,10 @@ export type LedgerEntry =
   | Entry<"match.withheld", KnownThing & { readonly occasion: Occasion }>
   /** Something of the library was used; once for a session. */
   | Entry<"skill.used", ItemUse>
+  | Entry<"library.searched", LibrarySearched>
+  /** Goals, what was noticed and kept, and what their duties came to. */
+  | GoalEntries
+  | Entry<"cadence.kept", CadenceKept>
   /** A lesson or a skill was rated for a session. */
   | Entry<"use.rated", UseRating>
   /** The measurements of a session, kept for comparison after its events are purged. */
@@ -276,24 +302,6 @@ export interface ProjectFold extends Project {
   readonly firstAt: number;
   readonly lastAt: number;
   readonly sessions: number;
-}
-
-/** Applies a ledger entry to a project's row; the order of entries does not matter. */
-export function foldProject(row: ProjectFold | undefined, entry: LedgerEntry): ProjectFold | undefined {
-  if (entry.type !== "session.found") return row;
-  const { project } = entry.data;
-  const at = entry.at ?? 0;
-  if (!row) return { ...project, firstAt: at, lastAt: at, sessions: 1 };
-  // The newest session knows best where the project is now; of two as new, the one that sorts last.
-  const newer = at > row.lastAt || (at === row.lastAt && (project.root ?? "") > (row.root ?? ""));
-  return {
-    id: row.id,
-    name: newer ? project.name : row.name,
-    root: newer ? project.root : row.root,
-    firstAt: Math.min(row.firstAt, at),
-    lastAt: Math.max(row.lastAt, at),
-    sessions: row.sessions + 1,
-  };
 }
 
 /** A judge's word on the leads of a session, in all passes so far. */

@@ -36,7 +36,9 @@ export type Evidence =
   /** It is shown in all projects in the words of `lesson`, or that was taken back. */
   | (Decided<"promoted" | "demoted"> & { readonly lesson: string; readonly byPerson: boolean })
   /** The project's instruction files say it. */
-  | (Decided<"documented"> & { readonly where: string });
+  | (Decided<"documented"> & { readonly where: string })
+  /** Beside the project's other lessons it is not worth showing. */
+  | (Decided<"shelved"> & { readonly because: string });
 
 export type LessonDecision = "accepted" | "rejected" | "unskipped" | "retired";
 
@@ -74,6 +76,8 @@ export interface LessonState {
   readonly acceptedAt?: number;
   /** The instruction file that says it already. */
   readonly documented?: string;
+  /** Why it is not shown beside the project's other lessons, until another session confirms it. */
+  readonly shelved?: string;
   /** The person's prohibition that holds it back. */
   readonly vetoedBy?: LessonId;
   /** The finding whose words are shown for it in all projects; null where that was taken back. */
@@ -84,9 +88,9 @@ export interface LessonState {
 export interface StoredDecision {
   readonly finding: FindingId;
   readonly at: number;
-  readonly decision: LessonDecision | "promoted" | "demoted" | "documented";
+  readonly decision: LessonDecision | "promoted" | "demoted" | "documented" | "shelved";
   readonly everywhere: boolean;
-  /** With `promoted` and `demoted` the finding whose words are shown; with `documented` the file that says it. */
+  /** With `promoted` and `demoted` the finding whose words are shown; with `documented` the file that says it; with `shelved` why. */
   readonly lesson: string | null;
   readonly actor: Actor;
 }
@@ -108,7 +112,7 @@ export interface FindingLink {
 export type LessonWords = Pick<LessonText, "lesson" | "trigger" | "action">;
 
 /** How the call that worked differs from the one that failed. */
-export type Remedy = CallDifference | "elevation" | "input" | "step" | "other-way";
+export type Remedy = CallDifference | "elevation" | "input" | "step" | "other-way" | "edit";
 
 /** The recognizable features of a failure. */
 export interface Symptom {

@@ -309,6 +309,14 @@ export interface Event {
   readonly given?: "program";
   /** The branch that was checked out, where the agent tells; only at the first event on it. */
   readonly branch?: string;
+  /** How full the model's window was with this event, where the agent tells. */
+  readonly context?: ContextUse;
+}
+
+/** Tokens in a model's window, and how many fit in; null where that is not known. */
+export interface ContextUse {
+  readonly tokens: number;
+  readonly window: number | null;
 }
 
 /** Whether it is a prompt in a person's own words, as far as anybody can tell. */

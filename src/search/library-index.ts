@@ -345,34 +345,6 @@ function joinPostings(kept: Postings | null, added: Postings, from: number): Pos
   });
 }
 
-/**
- * The index of the library: a main file, and a file of what changed since it was written, which names the main file it
- * belongs to. Each is replaced whole, so a reader sees the index as it was before a change or after it.
- */
-type LibraryIndexFiles = {
-  /** Lets `look` read the index; null where there is none, or where it is damaged, which the next update mends. */
-  read<Result>(look: (index: LibraryIndex) => Result): Result | null;
-  /** Makes the index hold these items and no others. May be called again and be killed at any point. */
-  update(items: readonly IndexItem[]): IndexUpdate;
-  /** Reads every byte. */
-  check(): IndexCheck;
-  /** Whether an update could go on from it: it is there, and neither it nor a mark says that it is damaged. */
-  isSound(): boolean;
-  /** Makes the next update rebuild everything. */
-  markDamaged(): void;
-};
-
-type IndexUpdate = {
-  readonly added: number;
-  readonly removed: number;
-  readonly rebuilt: boolean;
-};
-
-type IndexCheck =
-  | { readonly found: "index"; readonly entries: number }
-  | { readonly found: "nothing" }
-  | { readonly found: "damaged"; readonly because: string };
-
 /** The main index is rebuilt once more than this share of it, and more than so many entries, have changed. */
 const mostChanged = { share: 0.02, entries: 50 };
 
@@ -388,11 +360,6 @@ interface IndexStorage {
   write(name: string, bytes: readonly Uint8Array[]): void;
   remove(name: string): void;
   exists(name: string): boolean;
-}
-
-/** The index in a folder; with null, one in memory, for a run that may not write. */
-export function openIndexFiles(folder: string | null): LibraryIndexFiles {
-  return indexIn(folder === null ? storeInMemory() : storeInFolder(folder));
 }
 
 /** `read` of the index in a folder, without what a hook would carry along to write one. */
@@ -472,8 +439,14 @@ function readUnlessDamaged<Result>(
   );
 }
 
-function indexIn(storage: IndexStorage): LibraryIndexFiles {
-  const rebuild = (items: readonly IndexItem[], removed: number): IndexUpdate => {
+/**
+ * The index in a folder; with null, one in memory, for a run that may not write. It is a main file, and a file of what
+ * changed since it was written, which names the main file it belongs to. Each is replaced whole, so a reader sees the
+ * index as it was before a change or after it.
+ */
+export function openIndexFiles(folder: string | null) {
+  const storage = folder === null ? storeInMemory() : storeInFolder(folder);
+  const rebuild = (items: readonly IndexItem[], removed: number) => {
     storage.write(mainFile, encodeIndex(items));
     storage.remove(changesFile);
     storage.remove(damageMark);
@@ -482,10 +455,14 @@ function indexIn(storage: IndexStorage): LibraryIndexFiles {
   const readKnown = () =>
     storage.exists(damageMark) ? null : unlessDamaged(() => withTables(storage, readMarks));
   return {
+    /** Whether an update could go on from it: it is there, and neither it nor a mark says that it is damaged. */
     isSound: () => readKnown() !== null,
+    /** Makes the next update rebuild everything. */
     markDamaged: () => storage.write(damageMark, []),
-    read: (look) => readUnlessDamaged(storage, look),
-    update: (items) => {
+    /** Lets `look` read the index; null where there is none, or where it is damaged, which the next update mends. */
+    read: <Result>(look: (index: LibraryIndex) => Result) => readUnlessDamaged(storage, look),
+    /** Makes the index hold these items and no others. May be called again and be killed at any point. */
+    update: (items: readonly IndexItem[]) => {
       const known = readKnown();
       if (known === null) return rebuild(items, 0);
       const { mainId, main, current } = known;
@@ -502,19 +479,20 @@ function indexIn(storage: IndexStorage): LibraryIndexFiles {
       storage.write(changesFile, encodeIndex(changed, { of: mainId, gone }));
       return { added, removed, rebuilt: false };
     },
+    /** Reads every byte. */
     check: () => {
+      const damaged = (because: string) => ({ found: "damaged", because }) as const;
       try {
         const entries = readWhole(storage, ({ size }) => size);
-        if (entries === null) return { found: "nothing" };
+        if (entries === null) return { found: "nothing" } as const;
         for (const name of [mainFile, changesFile].filter((file) => storage.exists(file))) {
           const because = findTableFault(storage.readAll(name));
-          if (because !== null) return { found: "damaged", because };
+          if (because !== null) return damaged(because);
         }
-        return storage.exists(damageMark)
-          ? { found: "damaged", because: "a hook could not read it" }
-          : { found: "index", entries };
+        if (storage.exists(damageMark)) return damaged("a hook could not read it");
+        return { found: "index", entries } as const;
       } catch (error) {
-        return { found: "damaged", because: errorMessage(error) };
+        return damaged(errorMessage(error));
       }
     },
   };

@@ -12,13 +12,14 @@ export {
 } from "./home.ts";
 export { describeIgnored, readRepositoryWish } from "./repository.ts";
 export {
+  describeSetting,
   findBrokenSettings,
   type JudgeAgent,
   type JudgeChoice,
   judgeAgents,
   judgeForms,
   parseJudge,
-  parseKey,
+  readDutySetting,
   readSettingsFile,
   recallSettings,
   resolveSettings,

@@ -38,6 +38,8 @@ export function parseJudge(word: string): JudgeChoice | null {
 }
 
 interface Setting<Value> {
+  /** Its meaning, in a few words. */
+  readonly about: string;
   readonly default: Value;
   readonly check: z.ZodMiniType<Value>;
   /** The values it may have, in words. */
@@ -45,11 +47,12 @@ interface Setting<Value> {
 }
 
 function setting<Value>(
+  about: string,
   fallback: NoInfer<Value>,
   check: z.ZodMiniType<Value>,
   values: string,
 ): Setting<Value> {
-  return { default: fallback, check, values };
+  return { about, default: fallback, check, values };
 }
 
 function numberUpTo(most: number) {
@@ -63,65 +66,135 @@ function wholeUpTo(most: number, least = 0) {
 const onOrOff = "true or false";
 const dollarsPerMillion = z.nullable(z.number().check(z.minimum(0)));
 
+/** Whether goals have duties: not at all, told of, or held for once. */
+export const dutySettings = ["off", "say", "block"] as const;
+export type DutySetting = (typeof dutySettings)[number];
+
 /** Everything that a person may set. Only a person decides what leaves the machine, and what is spent. */
 const allSettings = {
-  /** Whether sessions are learned from. */
-  learn: setting(true, z.boolean(), onOrOff),
-  /** Whether agents are shown what is known. */
-  show: setting(true, z.boolean(), onOrOff),
-  /** How many lessons are suggested at once. */
-  suggestions: setting(5, wholeUpTo(20, 1), "a number from 1 to 20"),
-  /** The name prefix of learned skills. */
+  learn: setting("learn from sessions", true, z.boolean(), onOrOff),
+  show: setting("show agents what is known", true, z.boolean(), onOrOff),
+  suggestions: setting("lessons suggested at once", 5, wholeUpTo(20, 1), "a number from 1 to 20"),
   prefix: setting(
+    "how names of learned skills begin",
     "rl-",
     z.string().check(z.regex(/^(?:[a-z0-9]+-)*$/), z.maxLength(16)),
     "lowercase letters and digits, ending with a hyphen, such as rl-; or nothing",
   ),
-  /** Whether sessions that used the web or MCP servers are learned from. */
-  "learn.web": setting(true, z.boolean(), `${onOrOff} (sessions that used the web or MCP servers)`),
-  /** Whether an agent may be asked, once a session, to write a lesson down while it has the context. */
-  foreground: setting("off", z.enum(["off", "ask"]), "off, or ask (the agent, once a session)"),
-  /** The share of sessions from which a match is withheld, to measure its effect. */
-  "recall.holdout": setting(0, numberUpTo(0.5), "a share from 0 (off) to 0.5 of matches to hold back"),
-  /** Who judges what is worth keeping, and reviews in the background. */
+  "learn.web": setting(
+    "learn from sessions that used the web or MCP servers",
+    true,
+    z.boolean(),
+    `${onOrOff} (sessions that used the web or MCP servers)`,
+  ),
+  foreground: setting(
+    "ask the agent to write a lesson down, once a session",
+    "off",
+    z.enum(["off", "ask"]),
+    "off, or ask (the agent, once a session)",
+  ),
+  duties: setting(
+    "see that no goal ends without its lesson",
+    "off",
+    z.enum(dutySettings),
+    "off, say (tell what a goal owes), or block (hold the end of a turn once)",
+  ),
+  "recall.holdout": setting(
+    "share of matches held back, to measure the effect",
+    0,
+    numberUpTo(0.5),
+    "a share from 0 (off) to 0.5 of matches to hold back",
+  ),
   judge: setting(
+    "who judges what is worth keeping",
     "off",
     z.string().check(z.refine((word) => parseJudge(word) !== null)),
     `${judgeForms} (for requests as files: knack learn --model-dump <folder>)`,
   ),
-  /** The address of a judge behind an API; null for its maker's own. */
   "judge.url": setting(
+    "address of a judge behind an API; null: its maker's",
     null,
     z.nullable(z.string().check(z.refine(isAddress))),
     "an address such as http://127.0.0.1:11434/v1, without a password or a query in it; or null",
   ),
-  /** The name of the environment variable that has the key; null for the usual one. */
   "judge.keyEnv": setting(
+    "environment variable with its key; null: the usual one",
     null,
     z.nullable(z.string().check(z.regex(/^[A-Za-z_]\w{0,80}$/))),
     "the name of an environment variable, such as ANTHROPIC_API_KEY, not the key itself; or null",
   ),
-  "judge.timeoutMs": setting(90_000, wholeUpTo(300_000, 1_000), "milliseconds from 1000 to 300000"),
-  "judge.budgetDay": setting(0.5, numberUpTo(1_000), "US dollars for a day"),
-  "judge.budgetCall": setting(0.5, numberUpTo(100), "US dollars for one call"),
-  /** Prices, where Knack's own table is wrong or has none. */
-  "judge.inputUsd": setting(null, dollarsPerMillion, "US dollars per million tokens sent, or null"),
-  "judge.outputUsd": setting(null, dollarsPerMillion, "US dollars per million tokens answered, or null"),
+  "judge.timeoutMs": setting(
+    "how long one call may take, in milliseconds",
+    90_000,
+    wholeUpTo(300_000, 1_000),
+    "milliseconds from 1000 to 300000",
+  ),
+  "judge.budgetDay": setting(
+    "most that a day may cost, in US dollars",
+    0.5,
+    numberUpTo(1_000),
+    "US dollars for a day",
+  ),
+  "judge.budgetCall": setting(
+    "most that one call may cost, in US dollars",
+    0.5,
+    numberUpTo(100),
+    "US dollars for one call",
+  ),
+  "judge.inputUsd": setting(
+    "price per million tokens sent; null: Knack's table",
+    null,
+    dollarsPerMillion,
+    "US dollars per million tokens sent, or null",
+  ),
+  "judge.outputUsd": setting(
+    "price per million tokens answered; null: Knack's table",
+    null,
+    dollarsPerMillion,
+    "US dollars per million tokens answered, or null",
+  ),
   review: setting(
+    "reviews in the background",
     "off",
     z.enum(reviewModes),
     "off, suggest (a review leaves proposals: knack review inbox), or auto (it also publishes drafts and patches of learned skills)",
   ),
-  "review.calls": setting(15, wholeUpTo(10_000, 1), "tool calls between two reviews, at least"),
-  "review.minutes": setting(30, numberUpTo(10_080), "minutes between two reviews"),
-  "review.perDay": setting(12, wholeUpTo(200), "reviews in a day, at most"),
-  "review.budget": setting(0.5, numberUpTo(100), "US dollars for one review; judge.budgetDay limits a day"),
-  "review.timeoutMs": setting(120_000, wholeUpTo(300_000, 1_000), "milliseconds from 1000 to 300000"),
+  "review.calls": setting(
+    "tool calls between two reviews, at least",
+    15,
+    wholeUpTo(10_000, 1),
+    "tool calls between two reviews, at least",
+  ),
+  "review.minutes": setting(
+    "minutes between two reviews, at least",
+    30,
+    numberUpTo(10_080),
+    "minutes between two reviews",
+  ),
+  "review.perDay": setting("reviews in a day, at most", 12, wholeUpTo(200), "reviews in a day, at most"),
+  "review.budget": setting(
+    "most that one review may cost, in US dollars",
+    0.5,
+    numberUpTo(100),
+    "US dollars for one review; judge.budgetDay limits a day",
+  ),
+  "review.timeoutMs": setting(
+    "how long a review may take, in milliseconds",
+    120_000,
+    wholeUpTo(300_000, 1_000),
+    "milliseconds from 1000 to 300000",
+  ),
 };
 
 type Values<List> = { readonly [Key in keyof List]: List[Key] extends Setting<infer Value> ? Value : never };
 export type Settings = Values<typeof allSettings>;
 export const settingKeys = Object.keys(allSettings) as (keyof Settings)[];
+
+/** The meaning of a setting, and the values it may have. */
+export function describeSetting(key: keyof Settings): { readonly about: string; readonly values: string } {
+  const { about, values } = allSettings[key];
+  return { about, values };
+}
 
 /** An address without a password in it, or a query, which may be one and could not be extended. */
 function isAddress(word: string): boolean {
@@ -130,14 +203,17 @@ function isAddress(word: string): boolean {
 }
 
 type UserFile = Partial<Settings> & {
-  readonly projects?: Readonly<Record<string, Partial<Pick<Settings, "learn" | "show">>>>;
+  readonly projects?: Readonly<Record<string, Partial<Pick<Settings, "learn" | "show" | "duties">>>>;
 };
 
 function createShape(list: Readonly<Record<string, Setting<never>>>) {
   return Object.fromEntries(Object.entries(list).map(([key, { check }]) => [key, z.optional(check)]));
 }
 
-const namedSchema = z.strictObject({ learn: z.optional(z.boolean()), show: z.optional(z.boolean()) });
+const namedSchema = z.strictObject({
+  ...{ learn: z.optional(z.boolean()), show: z.optional(z.boolean()) },
+  duties: z.optional(z.enum(dutySettings)),
+});
 const userSchema = z.strictObject({
   ...createShape(allSettings as never),
   projects: z.optional(z.record(z.string(), namedSchema)),
@@ -152,7 +228,11 @@ export function resolveSettings(home: Home, root: string | null, id: string | nu
   const named = [id, root].map((name) => (name === null ? undefined : user.projects?.[name]));
   const decide = (key: "learn" | "show") =>
     wish?.[key] === false ? false : (named.find((one) => one?.[key] !== undefined)?.[key] ?? user[key]);
-  const given: Readonly<Record<string, unknown>> = { ...user, learn: decide("learn"), show: decide("show") };
+  // What a repository asks for is no part of it: it cannot turn duties on.
+  const duties = named.find((one) => one?.duties !== undefined)?.duties ?? user.duties;
+  const given: Readonly<Record<string, unknown>> = {
+    ...{ ...user, learn: decide("learn"), show: decide("show"), duties },
+  };
   return Object.fromEntries(
     settingKeys.map((key) => [key, given[key] ?? allSettings[key].default]),
   ) as Settings;
@@ -161,13 +241,28 @@ export function resolveSettings(home: Home, root: string | null, id: string | nu
 /** The person's recall settings, and the projects that differ. An unreadable file counts as off. */
 export function recallSettings(
   home: Home,
-): Pick<Settings, "show" | "foreground"> & { exceptions: string[]; holdout: number } {
+): Pick<Settings, "show" | "foreground" | "duties"> & RecallExceptions {
   const read = attempt(() => resolveSettings(home, null));
-  if (read instanceof KnackError) return { show: false, exceptions: [], foreground: "off", holdout: 0 };
-  const { show, foreground, "recall.holdout": holdout } = read;
+  if (read instanceof KnackError)
+    return { show: false, exceptions: [], foreground: "off", duties: "off", dutiesIn: {}, holdout: 0 };
+  const { show, foreground, duties, "recall.holdout": holdout } = read;
   const projects = Object.entries(readUserFile(home).projects ?? {});
   const exceptions = projects.flatMap(([name, one]) => ((one.show ?? show) !== show ? name : []));
-  return { show, exceptions, foreground, holdout };
+  const others = projects.flatMap(([name, one]) => (one.duties ? [[name, one.duties] as const] : []));
+  return { show, exceptions, foreground, duties, dutiesIn: Object.fromEntries(others), holdout };
+}
+
+interface RecallExceptions {
+  readonly exceptions: string[];
+  readonly holdout: number;
+  /** What a person set for single projects, by id or folder. */
+  readonly dutiesIn: Readonly<Record<string, DutySetting>>;
+}
+
+/** Whether a project's goals have duties. Where nothing is learned, or a settings file cannot be read, none. */
+export function readDutySetting(home: Home, { root, id }: { root: string | null; id: string }): DutySetting {
+  const read = attempt(() => resolveSettings(home, root, id));
+  return read instanceof KnackError || !read.learn ? "off" : read.duties;
 }
 
 /** Why a project's sessions are not learned from; null when they are. An unreadable file counts as off. */
@@ -212,11 +307,10 @@ export function readSettingsFile(home: Home, root: string | null): Partial<Setti
 export function writeSetting(
   home: Home,
   root: string | null,
-  name: string,
+  key: keyof Settings,
   value: string,
   dryRun = false,
 ): { path: string; value: unknown } {
-  const key = parseKey(name);
   if (root !== null && !repositoryKeys.some((one) => one === key))
     throw new KnackError("WRONG_USAGE", `A project cannot set ${key}.`, {
       hint: `For yourself: knack config set ${key} ${value}`,
@@ -259,14 +353,6 @@ function writeJson(path: string, value: object, mode: number): void {
 /** A person may keep their settings elsewhere, with a link to them; the link stays. */
 function resolveLink(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
-}
-
-/** The key that a person names; an unknown one is refused. */
-export function parseKey(name: string): keyof Settings {
-  const key = settingKeys.find((one) => one === name);
-  if (key !== undefined) return key;
-  const known = settingKeys.map((one) => `${one} (${allSettings[one].values})`).join("; ");
-  throw new KnackError("WRONG_USAGE", `There is no setting "${name}".`, { hint: `Known: ${known}` });
 }
 
 function parseValue(value: string): unknown {

@@ -9,3 +9,4 @@ export {
   workerStateFile,
   writeNote,
 } from "./spool.ts";
+export { readVerdict, type TurnVerdict, writeVerdict } from "./verdicts.ts";

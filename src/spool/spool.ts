@@ -46,6 +46,7 @@ function describeSubject(note: HookNote): string {
   if (note.type === "withheld") return note.id;
   if (note.type === "unmatched") return "prompt";
   if (note.type === "offer") return note.kept === null ? "offer" : "answer";
+  if (note.type === "held") return note.goal;
   return note.type === "asked" && note.over ? `${note.lessonId}-over` : note.lessonId;
 }
 

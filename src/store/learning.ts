@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { groupBy } from "../base/index.ts";
 import {
   type CallUse,
   type Change,
@@ -101,7 +102,7 @@ function createFindings(db: Kysely<Tables>) {
       const rows = await inSlices(lessonIds, (some) =>
         db.selectFrom("finding").select(evidenceColumns).where("lesson_id", "in", some).execute(),
       );
-      return groupPairs(rows.map((row) => [row.lesson_id, evidenceFromRow(row)]));
+      return groupBy(rows, (row) => row.lesson_id, evidenceFromRow);
     },
     /** The findings of other lessons that oppose those of each lesson, by the lessons' ids. */
     opposing: async (
@@ -118,9 +119,8 @@ function createFindings(db: Kysely<Tables>) {
           .whereRef("finding.lesson_id", "!=", "own.lesson_id")
           .execute(),
       );
-      return groupPairs(
-        rows.map((row) => [row.opposed, { ...evidenceFromRow(row), lessonId: row.lesson_id }]),
-      );
+      const read = (row: (typeof rows)[number]) => ({ ...evidenceFromRow(row), lessonId: row.lesson_id });
+      return groupBy(rows, ({ opposed }) => opposed, read);
     },
     /** In how many findings of a scope each word is. */
     countsOf: async (scopeId: string, words: readonly string[]): Promise<ReadonlyMap<string, number>> => {
@@ -371,16 +371,8 @@ const evidenceColumns = [
 
 type EvidenceRow = Pick<Tables["finding"], (typeof evidenceNames)[number]> & { readonly by: number };
 
-function evidenceFromRow({
-  id,
-  kind,
-  run,
-  at,
-  found_at,
-  origin,
-  confidence,
-  by,
-}: EvidenceRow): FindingEvidence {
+function evidenceFromRow(row: EvidenceRow): FindingEvidence {
+  const { id, kind, run, at, found_at, origin, confidence, by } = row;
   return {
     ...{ type: "found", id, kind: kind as FindingKind, run, at, foundAt: found_at, origin, confidence },
     ...(by ? { by: "judge" } : {}),
@@ -481,12 +473,9 @@ function createDecisions(db: Kysely<Tables>) {
         .orderBy("decision.key")
         .execute(),
     );
-    return groupPairs(
-      rows.map(({ lesson_id, key: _, everywhere, ...row }) => [
-        lesson_id,
-        { ...row, everywhere: everywhere === 1 } as StoredDecision,
-      ]),
-    );
+    const read = ({ lesson_id: _, key: __, everywhere, ...row }: (typeof rows)[number]) =>
+      ({ ...row, everywhere: everywhere === 1 }) as StoredDecision;
+    return groupBy(rows, ({ lesson_id }) => lesson_id, read);
   };
   return {
     save: async (rows: readonly (StoredDecision & { readonly key: string })[]): Promise<void> => {
@@ -580,14 +569,4 @@ function createChanges(db: Kysely<Tables>) {
         .execute();
     },
   };
-}
-
-function groupPairs<Value>(pairs: readonly (readonly [string, Value])[]): Map<string, Value[]> {
-  const groups = new Map<string, Value[]>();
-  for (const [key, value] of pairs) {
-    const group = groups.get(key);
-    if (group) group.push(value);
-    else groups.set(key, [value]);
-  }
-  return groups;
 }

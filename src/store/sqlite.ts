@@ -31,7 +31,7 @@ import {
   writeFileAtomically,
 } from "../base/index.ts";
 import type { LedgerEntry } from "../records/index.ts";
-import { findLost, type LedgerHead } from "./chain.ts";
+import { findLost, type LedgerHead } from "./ledger.ts";
 import { createStatements, damagedRow, schemaVersion, type Tables } from "./schema.ts";
 import { createStore, listFaults, type Store } from "./store.ts";
 

@@ -14,13 +14,13 @@ import {
   type Session,
   type TranscriptId,
 } from "../records/index.ts";
+import { createGoals } from "./goals.ts";
 import { createLearning } from "./learning.ts";
-import { type ChainAnchor, createLedger, maskJson } from "./ledger.ts";
+import { type ChainAnchor, createLedger } from "./ledger.ts";
 import {
   inSlices,
   parseJson,
   readColumn,
-  readColumns,
   readText,
   selectRows,
   type TableName,
@@ -33,7 +33,7 @@ const eventsPerSession = 2 ** 24;
 /** The tables whose rows follow from the ledger. */
 const foldTables: readonly TableName[] = [
   ...(["project", "learned", "finding", "withdrawn", "term", "term_count", "cue"] as const),
-  ...(["opposition", "link", "use", "decision", "imported", "lesson", "change"] as const),
+  ...(["opposition", "link", "use", "decision", "imported", "lesson", "change", "goal"] as const),
 ];
 
 /**
@@ -81,6 +81,7 @@ function createParts({ db, clock, anchor }: StoreSource) {
     events: createEvents(db, clock),
     projects: createProjects(db),
     learning: createLearning(db),
+    goals: createGoals(db),
     leases: createLeases(db),
     /**
      * The time by which things age: that of the third-latest session, and never ahead of the clock. A clock that is
@@ -95,18 +96,6 @@ function createParts({ db, clock, anchor }: StoreSource) {
     /** Forgets every row that follows from the ledger, to be folded anew. */
     clearFolds: async () => {
       for (const table of foldTables) await db.deleteFrom(table).execute();
-    },
-    /**
-     * Masks words in everything stored of these recordings of one session: events, readers' states and ledger entries.
-     * Answers with how many rows had some. Rows that follow from the ledger are not touched: fold them anew.
-     */
-    maskTexts: async (transcripts: readonly TranscriptId[], mask: (text: string) => string) => {
-      const sessions = await selectRows(db, "session", { where: "id", in: transcripts });
-      const runs = sessions.flatMap(({ session_id }) => session_id ?? []);
-      return {
-        events: await maskEvents(db, sessions, mask),
-        entries: await createLedger(db, clock, anchor).mask([...new Set([...transcripts, ...runs])], mask),
-      };
     },
     /** Errors from SQLite's integrity check; empty if there are none. */
     check: async () => listFaults((await sql`pragma integrity_check(20)`.execute(db)).rows),
@@ -244,6 +233,12 @@ function createEvents(db: Kysely<Tables>, clock: Clock) {
       .selectFrom("event")
       .where("id", ">", base + after)
       .where("id", "<", base + eventsPerSession);
+  const findLast = async (base: number): Promise<number | undefined> =>
+    (
+      await selectAfter(base)
+        .select((each) => each.fn.max("id").as("id"))
+        .executeTakeFirst()
+    )?.id;
   const page = async (transcript: TranscriptId, after: number, most: number): Promise<Event[]> => {
     const base = await findBase(transcript);
     const rows = await selectAfter(base, after).select(eventParts).orderBy("id").limit(most).execute();
@@ -267,10 +262,7 @@ function createEvents(db: Kysely<Tables>, clock: Clock) {
     /** Of one session, in order, those between two numbers, both included, without their words. */
     outline: async (transcript: TranscriptId, from: number, to: number): Promise<EventOutline[]> => {
       const base = await findBase(transcript);
-      const last = await selectAfter(base)
-        .select((each) => each.fn.max("id").as("id"))
-        .executeTakeFirst();
-      const end = Math.min(base + to, last?.id ?? 0);
+      const end = Math.min(base + to, (await findLast(base)) ?? 0);
       const found: EventOutline[] = [];
       for (let at = base + from; at <= end; at += outlinedAtOnce) {
         const until = Math.min(end, at + outlinedAtOnce - 1);
@@ -284,10 +276,7 @@ function createEvents(db: Kysely<Tables>, clock: Clock) {
     /** The number of a session's last event. */
     last: async (transcript: TranscriptId): Promise<number> => {
       const base = await findBase(transcript);
-      const row = await selectAfter(base)
-        .select((each) => each.fn.max("id").as("id"))
-        .executeTakeFirst();
-      return Math.max(0, (row?.id ?? 0) - base);
+      return Math.max(0, ((await findLast(base)) ?? 0) - base);
     },
     /** Of one session, in order, those up to a number that have one of some words in them, at most so many. */
     mentioning: async (transcript: TranscriptId, to: number, words: readonly string[], most: number) => {
@@ -446,37 +435,6 @@ const eventParts = [
 function eventFromRow({ id, text, rest }: { id: number; text: string; rest: string }, base: number): Event {
   const [kind, outcome, origin, facts] = parseJson(rest);
   return { ref: formatRef(id - base), kind, outcome, origin, text, ...facts } as Event;
-}
-
-async function maskEvents(
-  db: Kysely<Tables>,
-  sessions: readonly Tables["session"][],
-  mask: (text: string) => string,
-): Promise<number> {
-  let masked = 0;
-  for (const { n } of sessions) {
-    const base = n * eventsPerSession;
-    const rows = await db
-      .selectFrom("event")
-      .select(readColumns("event", ["id", "text", "facts"]))
-      .where("id", ">", base)
-      .where("id", "<", base + eventsPerSession)
-      .execute();
-    for (const { id, text, facts } of rows) {
-      const clean = { text: mask(text), facts: maskJson(facts, mask) };
-      if (clean.text === text && clean.facts === facts) continue;
-      await db.updateTable("event").set(clean).where("id", "=", id).execute();
-      masked++;
-    }
-  }
-  const paths = [...new Set(sessions.map(({ path }) => path))];
-  for (const { path, state } of await selectRows(db, "reading", { where: "path", in: paths }))
-    await db
-      .updateTable("reading")
-      .set({ state: maskJson(state, mask) })
-      .where("path", "=", path)
-      .execute();
-  return masked;
 }
 
 function createProjects(db: Kysely<Tables>) {

@@ -1,4 +1,3 @@
-import { createTwoFilesPatch } from "diff";
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 
 /** A key in a JSON text, from the outermost object inward. */
@@ -11,7 +10,8 @@ export interface TextEdit {
   readonly inserted: string;
 }
 
-type KeyEdit =
+/** What setting a value makes of a text; no edit where the value is there already. */
+export type KeyEdit =
   | { readonly ok: true; readonly text: string; readonly edit: TextEdit | null }
   | { readonly ok: false; readonly because: string };
 
@@ -85,18 +85,51 @@ export class JsonText {
 
   /** The text without a key, and without the comma that it no longer needs. */
   remove(path: KeyPath): string {
-    const { body } = this;
     const holder = this.find(path.slice(0, -1));
     const property = holder && findProperty(holder, path.at(-1) as string);
-    if (!property) return this.text;
-    const before = holder.children?.[holder.children.indexOf(property) - 1];
-    const end = property.offset + property.length;
+    return property ? this.cut(holder, property) : this.text;
+  }
+
+  /** The text with one more value at the end of a list, or in the place of one that is there. */
+  setItem(path: KeyPath, value: unknown, at: number | null): KeyEdit {
+    const list = this.find(path);
+    if (!list) return this.set(path, [value]);
+    if (list.type !== "array") return { ok: false, because: `${path.join(".")} is no list` };
+    const there = at === null ? undefined : list.children?.[at];
+    if (there && sameJson(getNodeValue(there), value)) return { ok: true, text: this.text, edit: null };
+    const flat = this.root !== undefined && this.isOnOneLine(this.root);
+    if (there) {
+      const removed = this.body.slice(there.offset, there.offset + there.length);
+      return this.edited(there.offset, removed, this.print(value, this.readIndent(there.offset), flat));
+    }
+    const last = list.children?.at(-1);
+    if (!last) return this.set(path, [value]);
+    const before = list.children?.at(-2);
+    const from = before ? before.offset + before.length : list.offset + 1;
+    const isFlat = !/[\r\n]/.test(this.body.slice(from, last.offset));
+    const indent = this.readIndent(last.offset);
+    const gap = isFlat ? (flat && this.root && isTight(this.root) ? "" : " ") : `${this.lineEnd}${indent}`;
+    return this.edited(last.offset + last.length, "", `,${gap}${this.print(value, indent, flat)}`);
+  }
+
+  /** The text without one of the values of a list. */
+  removeItem(path: KeyPath, at: number): string {
+    const list = this.find(path);
+    const item = list?.type === "array" ? list.children?.[at] : undefined;
+    return list && item ? this.cut(list, item) : this.text;
+  }
+
+  /** Without one of several values that follow each other. */
+  private cut(holder: Node, one: Node): string {
+    const { body } = this;
+    const before = holder.children?.[holder.children.indexOf(one) - 1];
+    const end = one.offset + one.length;
     const comma = findComma(body, end);
     const rest = body.slice(comma === null ? end : comma + 1);
-    const blank = /\s*$/.exec(body.slice(0, property.offset))?.[0] ?? "";
+    const blank = /\s*$/.exec(body.slice(0, one.offset))?.[0] ?? "";
     // What stands on the line above may be a comment, which must not swallow what follows.
     const keepsBlank = /[\r\n]/.test(blank) && !/^[ \t]*[\r\n]/.test(rest);
-    let head = body.slice(0, property.offset - (keepsBlank ? 0 : blank.length));
+    let head = body.slice(0, one.offset - (keepsBlank ? 0 : blank.length));
     const lone = comma === null && before ? findComma(body, before.offset + before.length) : null;
     if (lone !== null) head = head.slice(0, lone) + head.slice(lone + 1);
     return `${this.mark}${head}${comma === null ? "" : body.slice(end, comma)}${rest}`;
@@ -187,23 +220,4 @@ function isTight(root: Node): boolean {
 function findComma(body: string, end: number): number | null {
   const between = /^(?:\s|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/.exec(body.slice(end))?.[0] ?? "";
   return body.charAt(end + between.length) === "," ? end + between.length : null;
-}
-
-/** A change of a file as a unified diff; empty if nothing changes. */
-export function renderDiff(path: string, before: string | null, after: string | null): string {
-  if (before === after) return "";
-  const from = before === null ? "/dev/null" : `a/${path}`;
-  const to = after === null ? "/dev/null" : `b/${path}`;
-  // Two long texts with nothing in common would take minutes; they are shown as one replaced by the other.
-  const limits = { context: 3, maxEditLength: 5_000 };
-  const patch = createTwoFilesPatch(from, to, before ?? "", after ?? "", undefined, undefined, limits);
-  if (patch !== undefined) return patch.replace(/^=+\n/, "");
-  const [old, fresh] = [markLines("-", before), markLines("+", after)];
-  const range = `@@ -1,${old.length} +1,${fresh.length} @@`;
-  return [`--- ${from}`, `+++ ${to}`, range, ...old, ...fresh, ""].join("\n");
-}
-
-function markLines(sign: string, text: string | null): string[] {
-  const lines = text ? text.replace(/\n$/, "").split("\n") : [];
-  return lines.map((line) => sign + line);
 }

@@ -1,5 +1,6 @@
 export { findAliases, translateWords } from "./aliases.ts";
-export { JsonText, type KeyPath, renderDiff, sameJson, type TextEdit } from "./edits.ts";
+export { type ConfigFormat, type ConfigText, openConfigText } from "./config-text.ts";
+export { JsonText, type KeyPath, sameJson, type TextEdit } from "./edits.ts";
 export {
   asSentence,
   baseName,
@@ -13,6 +14,7 @@ export {
   oneLine,
   quoteYaml,
   regionFlags,
+  renderDiff,
   several,
   slugify,
   strayJoiners,
@@ -20,6 +22,7 @@ export {
   unwritable,
 } from "./markdown.ts";
 export {
+  createOverlapSearch,
   extractTerms,
   measureSimilarity,
   sharedWeight,

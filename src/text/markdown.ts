@@ -1,3 +1,5 @@
+import { createTwoFilesPatch } from "diff";
+
 /** Words as one line, as a person sees them. */
 export function oneLine(text: string): string {
   return stripHidden(text).replace(/\s+/g, " ").trim();
@@ -107,14 +109,14 @@ export const strayJoiners =
 
 /** Whether a hidden character is legitimate in a line: marks and separators of its script, soft hyphens. */
 export function isExpectedCharacter(character: string, line: string): boolean {
+  // Patterns with scripts take a millisecond to make, so nobody makes them who does not ask.
+  const homes: readonly (readonly [RegExp, RegExp])[] = [
+    [/[\u200e\u200f\u061c]/, /(?=\p{L})[\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}]/u],
+    [/\u180e/, /(?=\p{L})\p{sc=Mongolian}/u],
+    [/\u00ad/, /\p{L}\u00ad\p{L}/u],
+  ];
   return homes.some(([some, script]) => some.test(character) && script.test(line));
 }
-
-const homes: readonly (readonly [RegExp, RegExp])[] = [
-  [/[\u200e\u200f\u061c]/, /(?=\p{L})[\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}]/u],
-  [/\u180e/, /(?=\p{L})\p{sc=Mongolian}/u],
-  [/\u00ad/, /\p{L}\u00ad\p{L}/u],
-];
 
 /** Characters that corrupt output: a lone carriage return overwrites its line, a lone surrogate is invalid. */
 export const unwritable = /\r(?!\n)|[\ud800-\udfff]/gu;
@@ -170,4 +172,23 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
 /** The last part of a path. */
 export function baseName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+}
+
+/** A change of a file as a unified diff; empty if nothing changes. */
+export function renderDiff(path: string, before: string | null, after: string | null): string {
+  if (before === after) return "";
+  const from = before === null ? "/dev/null" : `a/${path}`;
+  const to = after === null ? "/dev/null" : `b/${path}`;
+  // Two long texts with nothing in common would take minutes; they are shown as one replaced by the other.
+  const limits = { context: 3, maxEditLength: 5_000 };
+  const patch = createTwoFilesPatch(from, to, before ?? "", after ?? "", undefined, undefined, limits);
+  if (patch !== undefined) return patch.replace(/^=+\n/, "");
+  const [old, fresh] = [markLines("-", before), markLines("+", after)];
+  const range = `@@ -1,${old.length} +1,${fresh.length} @@`;
+  return [`--- ${from}`, `+++ ${to}`, range, ...old, ...fresh, ""].join("\n");
+}
+
+function markLines(sign: string, text: string | null): string[] {
+  const lines = text ? text.replace(/\n$/, "").split("\n") : [];
+  return lines.map((line) => sign + line);
 }

@@ -313,3 +313,50 @@ export function totalWeight(bag: WordBag): number {
 function weigh(bag: WordBag, word: string): number {
   return "get" in bag ? (bag.get(word) ?? 0) : 1;
 }
+
+/** Words that two sets which overlap enough must share among their rarest. */
+const sharedRarest = 3;
+
+/**
+ * Finds the items whose words may overlap by a share. Two sets that do have so many words in common that the first few
+ * of those, in the order of rarity, are among the rarest words of both: only these are looked up, and the common words
+ * that all have are not.
+ */
+export function createOverlapSearch<Item>(
+  pool: readonly Item[],
+  wordsOf: (item: Item) => ReadonlySet<string>,
+  share: number,
+): (item: Item) => Item[] {
+  const times = new Map<string, number>();
+  for (const item of pool) for (const word of wordsOf(item)) times.set(word, (times.get(word) ?? 0) + 1);
+  const rank = (word: string) => times.get(word) ?? 0;
+  const listRarest = (item: Item) => {
+    const words = [...wordsOf(item)].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+    const needed = Math.ceil(share * words.length - 1e-9);
+    return { words: words.slice(0, words.length - needed + sharedRarest), needed };
+  };
+  const known = new Map(pool.map((item) => [item, listRarest(item)]));
+  const index = new Map<string, number[]>();
+  for (const [at, { words }] of [...known.values()].entries())
+    for (const word of words) {
+      const having = index.get(word);
+      if (having) having.push(at);
+      else index.set(word, [at]);
+    }
+  // Counts are never cleared: each search starts counting above whatever the searches before it reached.
+  const counts = new Int32Array(pool.length);
+  let start = 0;
+  return (item) => {
+    const { words, needed } = known.get(item) ?? listRarest(item);
+    const enough = start + Math.max(1, Math.min(sharedRarest, needed));
+    const found: Item[] = [];
+    for (const word of words)
+      for (const at of index.get(word) ?? []) {
+        const count = Math.max(counts[at] ?? 0, start) + 1;
+        counts[at] = count;
+        if (count === enough) found.push(pool[at] as Item);
+      }
+    start += words.length + 1;
+    return found;
+  };
+}

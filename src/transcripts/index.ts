@@ -11,12 +11,12 @@ export {
   purge,
 } from "./ingest.ts";
 export { divideSession, isInPart, isLong, namePart } from "./parts.ts";
+export { readGeminiOutput } from "./readers/gemini.ts";
 export { readFailedCall } from "./readers/hook.ts";
 export { formats } from "./readers/readers.ts";
-export { type Recorder, type RecorderOptions, recordPath } from "./recorder.ts";
+export { recordPath } from "./recorder.ts";
 export {
   groupRecordings,
-  maskStoredSession,
   openSessions,
   readEvents,
   readEventsByRef,

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { type Clock, readPlainText } from "../base/index.ts";
-import { recordEntries } from "../lessons/index.ts";
+import { recordEntries, refold } from "../lessons/index.ts";
 import {
   type Checkout,
   type Diagnostic,
@@ -349,11 +349,7 @@ async function write(store: Store, prepared: readonly PreparedPiece[]): Promise<
       if (loaded.fresh && loaded.after) await startAgain(tx, loaded, loaded.after);
     await tx.readings.save(mine.map(markSecrets));
     await tx.sessions.save(mine.flatMap(({ sessions }) => sessions));
-    for (const { sessions, secrets } of mine)
-      await tx.events.mask(
-        sessions.map(({ id }) => id),
-        secrets.takeFresh(),
-      );
+    await maskStored(tx, mine);
     await tx.events.save(
       mine.flatMap(({ batches, secrets }) =>
         // An earlier piece may have shown a secret since this one was redacted.
@@ -368,6 +364,22 @@ async function write(store: Store, prepared: readonly PreparedPiece[]): Promise<
     await recordEntries(tx, begun.map(makeFoundEntry));
     return new Set(mine.map(({ loaded }) => loaded));
   });
+}
+
+/** Masks secrets that these pieces show in what is stored of their sessions already: events, ledger and lessons. */
+async function maskStored(tx: Store, pieces: readonly PreparedPiece[]): Promise<void> {
+  let entries = 0;
+  for (const { sessions, secrets } of pieces) {
+    const fresh = secrets.takeFresh();
+    if (fresh.length === 0) continue;
+    const transcripts = sessions.map(({ id }) => id);
+    const runs = sessions.flatMap(({ sessionId }) => sessionId ?? []);
+    await tx.events.mask(transcripts, fresh);
+    entries += await tx.ledger.mask([...new Set([...transcripts, ...runs])], (text) =>
+      fresh.reduce((masked, { value, mask }) => masked.replaceAll(value, () => mask), text),
+    );
+  }
+  if (entries > 0) await refold(tx);
 }
 
 /** The reading with the marks of the file's secrets, so that a later part is compared with them. */

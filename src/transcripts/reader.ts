@@ -3,6 +3,7 @@ import {
   asArray,
   asObject,
   asString,
+  hash53,
   isObject,
   type Json,
   type JsonObject,
@@ -11,6 +12,7 @@ import {
 } from "../base/index.ts";
 import { readOutcome } from "../failures/index.ts";
 import {
+  type ContextUse,
   type Counts,
   type Event,
   type Format,
@@ -123,6 +125,8 @@ export interface RecordPosition {
   readonly given?: "program";
   /** The branch that is checked out. */
   readonly branch?: string | null;
+  /** How full the model's window is, as the agent counts. */
+  readonly context?: ContextUse | null;
 }
 
 export interface RecordedCall {
@@ -423,6 +427,11 @@ export class SessionBuilder {
     return events;
   }
 
+  /** What is new or changed since the last drain, under the session's name within its file. */
+  drainBatch(name: string): SessionBatch {
+    return { name, facts: { ...this.facts }, counts: { ...this.counts }, events: this.drain() };
+  }
+
   state(): ThreadState {
     const { facts, counts, last, turn } = this;
     const open = [...this.open].flatMap(([id, events]) => events.map(({ ref }) => [id, ref] as const));
@@ -432,7 +441,7 @@ export class SessionBuilder {
   }
 
   private add(position: RecordPosition, kind: Event["kind"], text: string): PendingEvent {
-    const { key, at, cwd, origin = null, sidechain = false, skill, given, branch } = position;
+    const { key, at, cwd, origin = null, sidechain = false, skill, given, branch, context } = position;
     const isMoved = typeof branch === "string" && branch !== "" && branch !== this.branch;
     if (isMoved) this.branch = branch;
     this.reach(at);
@@ -460,6 +469,7 @@ export class SessionBuilder {
       ...(skill === undefined ? {} : { skill }),
       ...(kind === "prompt" && given !== undefined ? { given } : {}),
       ...(isMoved ? { branch } : {}),
+      ...(context ? { context } : {}),
     };
     this.changed.add(event);
     return event;
@@ -475,6 +485,15 @@ export class SessionBuilder {
   private tally(outcome: Outcome | null, step: number): void {
     if (outcome === "failed" || outcome === "rejected") this.counts[outcome] += step;
   }
+}
+
+/** New or changed events of one session. */
+export interface SessionBatch {
+  /** The session's name within the file; "" where the file is one session. */
+  readonly name: string;
+  readonly facts: SessionFacts;
+  readonly counts: Counts;
+  readonly events: readonly Event[];
 }
 
 /** The sessions of a file, by their name within it; a file of one session uses "". */
@@ -524,7 +543,8 @@ class SeenIds {
       this.slots = new Float64Array(old.length * 2);
       for (const value of old) if (value !== 0) this.put(value);
     }
-    const added = this.put(hash(id));
+    // Zero is an empty slot.
+    const added = this.put(hash53(id) + 1);
     if (added) this.count++;
     return added;
   }
@@ -532,7 +552,6 @@ class SeenIds {
   private put(value: number): boolean {
     const { slots } = this;
     let at = value % slots.length;
-    // Zero is an empty slot; no hash is zero.
     while (slots[at] !== 0) {
       if (slots[at] === value) return false;
       at = (at + 1) % slots.length;
@@ -540,17 +559,4 @@ class SeenIds {
     slots[at] = value;
     return true;
   }
-}
-
-/** Two multiplicative hashes of 32 bits, folded into 53: 1 to 2^53. */
-function hash(text: string): number {
-  let [a, b] = [0xdeadbeef, 0x41c6ce57];
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    a = Math.imul(a ^ code, 0x9e3779b1);
-    b = Math.imul(b ^ code, 0x5f356495);
-  }
-  a = Math.imul(a ^ (a >>> 16), 0x85ebca6b) ^ Math.imul(b ^ (b >>> 13), 0xc2b2ae35);
-  b = Math.imul(b ^ (b >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35);
-  return (b & 0x1fffff) * 2 ** 32 + (a >>> 0) + 1;
 }

@@ -14,33 +14,11 @@ import { dropPrivate, redactJson } from "../trust/index.ts";
 import { type LineReader, LineReading, parseTime, readCall } from "./reader.ts";
 import { claudeCalls } from "./readers/claude-code.ts";
 
-/** Hands what an agent does over to Knack, as it happens. Every promise resolves when the record is on disk. */
-export interface Recorder {
-  readonly session: string;
-  /** Answers with the id of the call, for the record of its end. */
-  recordToolStart(call: {
-    readonly tool: string;
-    readonly input?: Json;
-    readonly id?: string;
-  }): Promise<string>;
-  recordToolComplete(id: string, output?: Json): Promise<void>;
-  recordToolError(id: string, error: unknown): Promise<void>;
-  recordUserCorrection(text: string): Promise<void>;
-  /**
-   * Wraps a tool so that its start, end and errors are recorded; it returns and throws as before. `idOf` gives the
-   * agent's own id of a call, so that the call is recognised in the agent's transcript.
-   */
-  wrap<Input, Output>(
-    tool: string,
-    run: (input: Input) => Promise<Output>,
-    idOf?: (input: Input) => string,
-  ): (input: Input) => Promise<Output>;
-}
-
-export interface RecorderOptions {
+interface RecordingOptions {
+  readonly spool: string;
+  readonly clock: Clock;
   readonly session?: string;
   readonly cwd?: string | null;
-  /** Called when a wrapped tool could not be recorded; the tool goes on. By default Node warns. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -49,7 +27,7 @@ type ProgramRecord =
   | { readonly what: "tool-start"; readonly call: string; readonly tool: string; readonly input: Json }
   | { readonly what: "tool-complete"; readonly call: string; readonly output: Json }
   | { readonly what: "tool-error"; readonly call: string; readonly error: string }
-  | { readonly what: "user-correction"; readonly text: string };
+  | { readonly what: "prompt" | "reply" | "user-correction"; readonly text: string };
 
 /** Characters of one text that a record keeps. */
 const recordedChars = 20_000;
@@ -59,13 +37,14 @@ export function recordPath(spool: string, session: string): string {
   return join(spool, `program-${session.replace(/[^\w.-]/g, "_")}.jsonl`);
 }
 
+/** Writes down what an agent does, as it happens. What each part is for is said where programs get it (`program.ts`). */
 export function createRecorder({
   spool,
   clock,
   session = randomUUID(),
   cwd = null,
   onError = warn,
-}: RecorderOptions & { readonly spool: string; readonly clock: Clock }): Recorder {
+}: RecordingOptions) {
   const file = recordPath(spool, session);
   let written: Promise<unknown> = Promise.resolve();
   // One after the other: a call's end must not overtake its start.
@@ -75,34 +54,46 @@ export function createRecorder({
     written = Promise.allSettled([done]);
     return done;
   };
-  const recorder: Recorder = {
+  const start = async (call: { readonly tool: string; readonly input?: unknown; readonly id?: string }) => {
+    const { tool, input, id = randomUUID() } = call;
+    await record({ what: "tool-start", call: id, tool, input: toJson(input) });
+    return id;
+  };
+  const complete = (call: string, output?: unknown) =>
+    record({ what: "tool-complete", call, output: toJson(output) });
+  const fail = (call: string, error: unknown) =>
+    record({ what: "tool-error", call, error: errorMessage(error) });
+  const said = (what: "prompt" | "reply" | "user-correction") => (text: string) =>
+    record({ what, text: dropPrivate(text) });
+  return {
     session,
-    recordToolStart: async ({ tool, input = null, id = randomUUID() }) => {
-      await record({ what: "tool-start", call: id, tool, input });
-      return id;
-    },
-    recordToolComplete: (call, output = null) => record({ what: "tool-complete", call, output }),
-    recordToolError: (call, error) => record({ what: "tool-error", call, error: errorMessage(error) }),
-    recordUserCorrection: (text) => record({ what: "user-correction", text: dropPrivate(text) }),
+    recordPrompt: said("prompt"),
+    recordReply: said("reply"),
+    recordUserCorrection: said("user-correction"),
+    recordToolStart: start,
+    recordToolComplete: complete,
+    recordToolError: fail,
     wrap:
-      (tool, run, idOf = () => randomUUID()) =>
-      async (input) => {
+      <Input, Output>(
+        tool: string,
+        run: (input: Input) => Promise<Output>,
+        idOf: (input: Input) => string = () => randomUUID(),
+      ) =>
+      async (input: Input): Promise<Output> => {
         const id = idOf(input);
         const quietly = (done: Promise<unknown>) => done.catch((error) => onError(error as Error));
-        await quietly(recorder.recordToolStart({ tool, input: toJson(input), id }));
+        await quietly(start({ tool, input, id }));
         try {
           const output = await run(input);
-          await quietly(recorder.recordToolComplete(id, toJson(output)));
+          await quietly(complete(id, output));
           return output;
         } catch (error) {
-          await quietly(recorder.recordToolError(id, error));
+          await quietly(fail(id, error));
           throw error;
         }
       },
   };
-  return recorder;
 }
-
 async function append(folder: string, file: string, line: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await appendFile(file, line, { mode: 0o600 });
@@ -140,9 +131,10 @@ class ProgramReading extends LineReading {
     const cwd = asString(record.cwd);
     const session = this.sessions.named(record.session, { sessionId: record.session, cwd });
     const position = { key: String(line), at: parseTime(record.at), cwd };
-    if (record.what === "user-correction") {
-      const text = (asString(record.text) ?? "").trim();
-      if (text !== "") session.prompt(position, text);
+    const said = (asString(record.text) ?? "").trim();
+    if (record.what === "reply") session.reply(position, said);
+    else if (record.what === "prompt" || record.what === "user-correction") {
+      if (said !== "") session.prompt(position, said);
     } else if (record.what === "tool-start") {
       const made = readCall(record.call, record.tool, record.input, {
         shell: [],

@@ -10,14 +10,13 @@ import {
   parseRef,
   resolveProjectIds,
   type Session,
-  type TranscriptId,
 } from "../records/index.ts";
 import { isWithin } from "../settings/index.ts";
 import type { ChainFault, Store } from "../store/index.ts";
 import { type IngestDeps, type IngestOptions, ingest } from "./ingest.ts";
 import { isInPart, mostPartEvents, type SessionPart } from "./parts.ts";
 import { findFolderAmong } from "./readers/readers.ts";
-import { createRecorder, type RecorderOptions } from "./recorder.ts";
+import { createRecorder } from "./recorder.ts";
 
 /** A session with all recordings of it: its transcript, and what hooks and programs saw. */
 export interface SessionView extends Session {
@@ -67,7 +66,8 @@ export async function readEvents(store: Store, { id, alsoFrom, part }: SessionVi
   }
   const events = await store.events.of(id);
   if (alsoFrom.length === 0) return events;
-  return mergeEvents(events, await Promise.all(alsoFrom.map((other) => store.events.of(other.id))));
+  const others = await Promise.all(alsoFrom.map((other) => store.events.of(other.id)));
+  return others.reduce<Event[]>(mergeEvents, events);
 }
 
 /** The events of a session with these refs. What only another recording has needs all of them merged. */
@@ -135,15 +135,11 @@ function findSpan(recordings: readonly Session[]): Pick<Session, "startedAt" | "
 }
 
 /**
- * One session from several recordings: the first is followed (a transcript, where there is one), and what only the
- * others have is inserted where they have it. Nothing is there twice, nothing is lost. What comes from another
- * recording has its ref there, with that recording's letter: `h3` is a hook's `e3`.
+ * One session from two recordings: the first is followed (a transcript, where there is one), and what only the other has
+ * is inserted where it has it. Nothing is there twice, nothing is lost. What comes from another recording has its ref
+ * there, with that recording's letter: `h3` is a hook's `e3`.
  */
-function mergeEvents(followed: readonly Event[], others: readonly (readonly Event[])[]): Event[] {
-  return others.reduce<Event[]>(mergeTwo, [...followed]);
-}
-
-function mergeTwo(followed: readonly Event[], other: readonly Event[]): Event[] {
+function mergeEvents(followed: readonly Event[], other: readonly Event[]): Event[] {
   const merged = followed.map((event) => [event]);
   const before: Event[] = [];
   const twins = new Map<string, number[]>();
@@ -231,7 +227,8 @@ export function openSessions(deps: SessionDeps) {
     runs: async () => (await store.sessions.list()).map(({ sessionId, id }): string => sessionId ?? id),
     projects: () => store.projects.list(),
     /** Records the events of one session that a program hands over. */
-    recorder: (options?: RecorderOptions) => createRecorder({ spool, clock, ...options }),
+    recorder: (options: Omit<Parameters<typeof createRecorder>[0], "spool" | "clock"> = {}) =>
+      createRecorder({ spool, clock, ...options }),
     /** Checks Knack's own state. */
     check: async () => ({
       damage: [...(await store.check()), ...(await findUnreadableRows(store))],
@@ -277,22 +274,6 @@ export async function rebuild(store: Store, { dryRun = false } = {}): Promise<Dr
   return drift;
 }
 
-/**
- * Masks words in everything that is stored of a session, in all its recordings, and in what follows from them; answers
- * with how many events and ledger entries had some. The ledger's chain stays whole.
- */
-export function maskStoredSession(
-  store: Store,
-  transcripts: readonly TranscriptId[],
-  mask: (text: string) => string,
-): Promise<{ readonly events: number; readonly entries: number }> {
-  return store.transaction(async (tx) => {
-    const masked = await tx.maskTexts(transcripts, mask);
-    if (masked.entries > 0) await refold(tx);
-    return masked;
-  });
-}
-
 /** Every derived row as JSON, by what it is about. */
 async function describeRows(store: Store): Promise<Map<string, string>> {
   const { lessons, changes } = store.learning;
@@ -301,6 +282,7 @@ async function describeRows(store: Store): Promise<Map<string, string>> {
     ...(await store.sessions.list()).map(({ id, counts }) => [`counts of ${id}`, counts] as const),
     ...(await lessons.list()).map((row) => [`lesson ${row.id}`, row] as const),
     ...(await changes.list()).map((row) => [`change ${row.change.id}`, row] as const),
+    ...(await store.goals.briefs(null)).map((row) => [`goal ${row.id}`, row] as const),
   ];
   return new Map(rows.map(([what, row]) => [what, JSON.stringify(row)]));
 }

@@ -4,32 +4,21 @@ import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import Database from "libsql";
 import { readPlainFile } from "../base/index.ts";
-import type {
-  Counts,
-  Diagnostic,
-  DiagnosticCode,
-  Event,
-  Format,
-  ReadingState,
-  ReadPosition,
-  SessionFacts,
-} from "../records/index.ts";
-import { type DatabaseReader, parseJson, type Resume, SessionBuilder, SessionBuilders } from "./reader.ts";
+import type { Diagnostic, DiagnosticCode, Format, ReadingState, ReadPosition } from "../records/index.ts";
+import {
+  type DatabaseReader,
+  parseJson,
+  type Resume,
+  type SessionBatch,
+  SessionBuilder,
+  SessionBuilders,
+} from "./reader.ts";
 import { formats, readers } from "./readers/readers.ts";
 
 /** Bytes of a transcript that are redacted and written in one go: enough for secretlint's fixed cost, little memory. */
 export const pieceBytes = 1 << 20;
 /** Megabytes of a document that is read: it has to be in memory as a whole. */
 const documentMegabytes = 200;
-
-/** New or changed events of one session. */
-interface SessionBatch {
-  /** The session's name within the file; "" where the file is one session. */
-  readonly name: string;
-  readonly facts: SessionFacts;
-  readonly counts: Counts;
-  readonly events: readonly Event[];
-}
 
 /** A part of a transcript: what is new or changed in its sessions, and where to go on from. */
 export interface Piece {
@@ -83,13 +72,9 @@ export function readDocument(path: string): Iterable<Piece> | "broken" | "too la
   const diagnostics: Diagnostic[] = isUtf8(bytes) ? [] : [{ path, line: null, code: "encoding", message }];
   const threads = [...sessions].map(([name, session]) => {
     session.nameByBeginning();
-    return takeBatch(name, session);
+    return session.drainBatch(name);
   });
   return [{ format: reader.format, threads, position, state: noState, diagnostics, last: true, anew: true }];
-}
-
-function takeBatch(name: string, session: SessionBuilder): SessionBatch {
-  return { name, facts: { ...session.facts }, counts: { ...session.counts }, events: session.drain() };
 }
 
 // --- Databases ---
@@ -160,7 +145,7 @@ function* readDatabaseSessions(
     if (events < (known.get(name)?.events ?? 0))
       return yield* readDatabaseSessions(reader, database, path, null);
     known.set(name, { stamp, events });
-    const batch = takeBatch(name, session);
+    const batch = session.drainBatch(name);
     waiting.push(batch);
     bytes += batch.events.reduce(
       (sum, { text, input }) => sum + text.length + JSON.stringify(input).length,

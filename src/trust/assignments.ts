@@ -14,15 +14,17 @@ const quote = String.raw`(?:\\{0,7}["'\x60]|\[\[|&quot;|&#0?3[49];|%22|\\{1,3}u0
 const blank = String.raw`(?:\s|\\{1,4}[nrt])`;
 /** Terminal colour codes, raw or escaped. */
 const color = String.raw`(?:\x1b|\\{1,3}u001b)\[[\d;]{0,12}m`;
-const typeName = String.raw`(?:&(?:'static )?str|str(?:ing)?\??(?: \| (?:None|null|undefined))?|Optional\[str\]|SecretStr|String\??)`;
+const typeName = String.raw`(?:&(?:'static )?(?:str|\[u8(?:; ?\d{1,4})?\])|\[\]byte|byte\[\]|str(?:ing)?\??(?: \| (?:None|null|undefined))?|Optional\[str\]|SecretStr|String\??)`;
 const joints = [
+  String.raw`:?[ \t]?\r?\n[ \t]{0,8}[-=~]{3,40}[ \t]?\r?\n[ \t]{0,8}`,
+  String.raw`[ \t]?\.{4,60}[ \t]?`,
   String.raw`[ \t]?[:=][ \t]?\(${quote}[^"'\\\n]{0,64}${quote},[ \t]{0,4}(?=${quote})`,
   String.raw`[ \t]{0,4}:?[ \t]{0,4}${typeName}[ \t]{1,4}=[ \t]{1,4}`,
   String.raw`[,;]?${blank}{0,40}${quote}?(?:value|content)${quote}?[ \t]{0,4}[:=][ \t]{0,4}`,
-  String.raw`\*{0,2}[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])\*{0,2}(?:[ \t]{0,8}(?:[|>][-+]?|<<[-~]?\w{1,20})[ \t]{0,8}\r?\n)?[ \t]{0,16}(?:&\w{1,20}[ \t])?(?:${blank}{1,40}(?=${quote}))?`,
+  String.raw`\*{0,2}[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])\*{0,2}(?:[ \t]{0,8}(?:[|>][-+]?|<<[-~]?\w{1,20})[ \t]{0,8}\r?\n[+-]?)?[ \t]{0,16}(?:&\w{1,20}[ \t])?(?:${blank}{1,40}(?=${quote}))?`,
   String.raw`[ \t]{0,4},${blank}{0,20}(?=${quote})`,
   String.raw`\((?=${quote})`,
-  String.raw`(?:<\/\w{1,20}>\s{0,20}<\w{1,20})?>`,
+  String.raw`(?:<\/\w{1,20}>\s{0,20}<\w{1,20}|(?: [\w:-]{1,20}=\\{0,3}["'][^"'<>\n]{0,60}\\{0,3}["']){1,3})?>`,
   String.raw`[ \t]{0,20}[|│][ \t]{1,20}`,
   String.raw`[ \t]{1,24}(?:(?:is|was|to|ist|es|est)[ \t:]{1,3}|(?:--body|--value)[ =])?`,
   "是 ?",
@@ -33,7 +35,7 @@ const anyTellingWord = new RegExp(tellingWords, "i");
 const named = buildNamedPattern(tellingWords);
 /** Names that are rare, also in the languages that people name their settings in. */
 const rareWords =
-  "mnemonic|IDENTIFIED BY|psk|pw|salt|[cx]srf|mot_de_passe|motdepasse|cl[eé]_(?:secr[eè]te|\\w{1,12})|clave|chave|contrase[nñ]a|senha|kennwort|wachtwoord|has[lł]o|parola";
+  "mnemonic|IDENTIFIED BY|psk|pw|_PAT(?![a-z])|salt|[cx]srf|mot_de_passe|motdepasse|cl[eé]_(?:secr[eè]te|\\w{1,12})|clave|chave|contrase[nñ]a|senha|kennwort|wachtwoord|has[lł]o|parola";
 const anyRareWord = new RegExp(`${rareWords}`, "i");
 const rarelyNamed = buildNamedPattern([rareWords, ...foreignWords].join("|"));
 
@@ -144,7 +146,7 @@ function readNextLines(value: string, joint: string, text: string, at: number): 
 function schemeLength(text: string, at: number, name: string): number {
   if (!/authorization$/i.test(name)) return 0;
   const scheme =
-    /^(?:bearer|basic|token|api-?key|key|oauth|jwt|digest|negotiate|bot|splunk|sso-key|geniekey|[\w-]{0,20}auth[\w-]{0,10})[ =]{1,2}/i;
+    /^(?:bearer|basic|token|api-?key|key|oauth|jwt|digest|negotiate|bot|splunk|ssws|sso-key|geniekey|[\w-]{0,20}auth[\w-]{0,10}|[A-Za-z][\w-]{1,24}(?= [\w+/=.~-]{24}))[ =]{1,2}/i;
   return scheme.exec(text.slice(at, at + 48))?.[0].length ?? 0;
 }
 
@@ -162,7 +164,7 @@ function nameBefore(text: string, at: number): string {
 const qualifier =
   /(?<!\w)(?:api|access|secret|private|client|auth|account|bot|service|personal|unseal|recovery|signing|encryption|decryption|master|license|licence|setup|pre-?shared) $/i;
 const passwordWord = new RegExp(
-  `(?:pass(?:w(?:or)?d|wort|phrase|code)s?|IDENTIFIED BY|requirepass|psk|mot_?de_?passe|contrase[nñ]a|senha|kennwort|wachtwoord|has[lł]o|parola|${foreignWords.join("|")})$`,
+  `(?:pass(?:w(?:or)?d|wort|phrase|code)s?|IDENTIFIED BY|requirepass|psk|pre[_-]?shared[_-]?key|(?:wpa2?|wi-?fi|wlan|network|hotspot)[_-]?key|mot_?de_?passe|contrase[nñ]a|senha|kennwort|wachtwoord|has[lł]o|parola|${foreignWords.join("|")})$`,
   "i",
 );
 // A short word must not end another, as in `bypass`.
@@ -171,7 +173,7 @@ const shortPasswordWord =
 const keyQualifier =
   "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes|unseal|recovery|pre[_-]?shared|validation|decrypt(?:ion)?|certificate|storage|setup|wallet";
 const secretName = new RegExp(
-  `(?:secret|mnemonic|secret[_-]?id|private_key_id|cl[eé]_secr[eè]te|(?:clave|chave)_(?:api|secret\\w)|[a-z0-9][_-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?)s?$`,
+  `(?:secret|mnemonic|secret[_-]?id|private_key_id|cl[eé]_secr[eè]te|(?:clave|chave)_(?:api|secret\\w)|[a-z0-9][_-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?|_PAT)s?$`,
   "i",
 );
 const weakName = /(?:tokens?|(?:^|[^a-z])salt|[cx]srf|(?:^|[^a-z])auth|authorization)$|_KEY$|^X-[\w-]*-Key$/i;
@@ -210,9 +212,15 @@ function classifyForm(text: string, assignment: Assignment): Form | undefined {
   const { name, nameStart, close, joint, opening, valueStart } = assignment;
   const isFlag = /^--?[A-Za-z]/.test(name);
   if (joint.endsWith(">")) return isTag(text, nameStart, close, joint) ? "quoted" : undefined;
+  // Dots or a rule lead from the name to its value.
+  if (/\.{4}|[-=~]{3}/.test(joint)) return "row";
   if (joint.includes("(")) return joint.includes(",") ? "pair" : name === "PASSWORD" ? "quoted" : "apart";
-  if (joint.includes(",") && !/value|content/i.test(joint))
-    return close !== "" && opening !== "" ? "pair" : undefined;
+  if (joint.includes(",") && !/value|content/i.test(joint)) {
+    if (close === "" || opening === "") return undefined;
+    return /\(\s{0,4}\\{0,3}["'`]$/.test(text.slice(Math.max(0, nameStart - 10), nameStart))
+      ? "call"
+      : "pair";
+  }
   if (/^[ \t|│]+$/.test(joint)) {
     if (isFlag && text[valueStart] === "-") return undefined;
     // In help texts prose follows the option: `--password to be used`.
@@ -235,7 +243,8 @@ function isRowStart(text: string, at: number): boolean {
 
 /** `<password>…`, `name="password">…` and `<key>password</key><string>…`, but not `(?<password>…`. */
 function isTag(text: string, at: number, close: string, joint: string): boolean {
-  return close !== "" || joint.startsWith("<") || (text[at - 1] === "<" && text[at - 2] !== "?");
+  if (text[at - 1] === "<" && text[at - 2] !== "?") return true;
+  return !joint.includes("=") && (close !== "" || joint.startsWith("<"));
 }
 
 /** Whether the words before the name announce a value: `.netrc`, `ENV NAME value`, `config set name value`. */
@@ -259,16 +268,26 @@ function readValue(text: string, { nameStart, joint, opening, valueStart }: Assi
   if (joint.endsWith(">")) return /^[^<>\s[\\]{4,}(?=<)/.exec(rest)?.[0] ?? "";
   const mark = opening.replace(/^\[?[bBrRuUN]?(?=[\\"'`&%])/, "");
   const quoted = mark === "" ? undefined : quotedValue(rest, mark);
-  if (quoted === undefined) return bareValue(rest, form, startsLine(text, nameStart));
+  if (quoted === undefined) {
+    const ownLine = startsLine(text, nameStart);
+    const phrase = ownLine || /[|>][-+]?[ \t]*\r?\n/.test(joint) ? barePhrase.exec(rest)?.[0] : undefined;
+    return phrase ?? bareValue(rest, form, ownLine);
+  }
   // On a new line, the quoted text may be the next name.
   const isName = /\n/.test(joint) && /^\\*["'`]\s*:/.test(rest.slice(quoted.length, quoted.length + 16));
   return isName ? "" : quoted;
 }
 
-/** Whether only white space, `export` or `-e` precedes a position in its line. */
+/** Several words to the end of a line. */
+const barePhrase = /^[a-z]{3,12}(?: [a-z]{3,12}){2,11}(?=[ \t]*(?:\r?\n|\\+n|$))/;
+
+/** Whether only white space, a line's number or a sign of a diff, `export` or `-e` precedes a position in its line. */
 function startsLine(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - 28), at);
-  return /(?:\n|\\n|export |[ \t]-e )[ \t]*$/.test(before) || (at <= 28 && /^[ \t]*$/.test(before));
+  return (
+    /(?:\n|\\n|export |[ \t]-e )(?:[ \t]*\d{1,6}[→:|\t]|[+-])?[ \t]*$/.test(before) ||
+    (at <= 28 && /^(?:[ \t]*\d{1,6}[→:|\t]|[+-])?[ \t]*$/.test(before))
+  );
 }
 
 /** Reads up to the closing quote, which has as many backslashes as the opening one. */
@@ -304,20 +323,24 @@ function isSecretValue(value: string, name: string, strength: Strength, form: Fo
   if (strength === "weak" && !isMixed(value)) return false;
   if (isPlaceholder(value) || isLocation(value)) return false;
   if (/\s/.test(value)) return isPhrase(value, name, strength);
-  if (form !== "quoted" && form !== "pair" && isCode(value, form)) return false;
+  if (form !== "quoted" && form !== "pair" && form !== "call" && isCode(value, form)) return false;
   if (strength !== "password" && !/[A-Za-z]/.test(value)) return false;
+  if (form === "call" && strength !== "weak" && isTold(value) && !ofCode.test(value)) return true;
   // Two adjacent strings may be two items of a list.
-  if (form === "pair" && !(isMixed(value) && (hasSign(value) || !isMostlyWords(value)))) return false;
+  const isPair = form === "pair" || form === "call";
+  if (isPair && !(isMixed(value) && (hasSign(value) || !isMostlyWords(value) || isJoined(value))))
+    return false;
   if (form === "prose" && (/^pass$/i.test(name) || !(isMixed(value) || /[!@#$%^&*~+]\w/.test(value))))
     return false;
   if (form === "apart") return isApartSecret(value, strength);
-  if (form === "row") return isApartSecret(value, strength) || (strength === "password" && isChosen(value));
+  if (form === "row") return isApartSecret(value, strength) || (strength === "password" && isTold(value));
   if (strength === "weak") return isScrambled(value, form === "env" || form === "flag" ? 8 : 12);
   if (strength === "password") return isPassword(value, name, form);
   if (value.length < 6) return false;
   if (form === "env" || form === "flag") return !namesItself(value);
   if (/^[A-Za-z0-9/+]{40}$/.test(value) && /\d/.test(value)) return true;
-  return isMixed(value) && !isTechnical(value) && (!isWordy(value) || isWordAndNumber(value));
+  if (!isMixed(value) || isTechnical(value)) return false;
+  return !isWordy(value) || isWordAndNumber(value) || (/[A-Z]/.test(value) && isJoined(value));
 }
 
 /** Only white space or a table rule between name and value: `API_KEY | …`, `WITH PASSWORD '…'`. */
@@ -345,6 +368,7 @@ function isPassword(value: string, name: string, form: Form): boolean {
 function nameKind(word: string): string {
   const kind = word.toLowerCase();
   if (kind === "auth") return "credential";
+  if (kind === "_pat") return "token";
   if (kind === "mnemonic") return "seed-phrase";
   return /^(?:secret|token|key)$/.test(kind) ? kind : "password";
 }
@@ -353,7 +377,7 @@ function nameKind(word: string): string {
 type Strength = "password" | "secret" | "weak";
 
 /** How name and value are joined; decides how random the value must look. */
-type Form = "quoted" | "env" | "flag" | "assigned" | "spaced" | "pair" | "prose" | "apart" | "row";
+type Form = "quoted" | "env" | "flag" | "assigned" | "spaced" | "pair" | "call" | "prose" | "apart" | "row";
 
 const standIns = wordSet(`
   null nil none undefined nan true false yes no on off string str number int integer float bool boolean bytes text any
@@ -412,7 +436,7 @@ export function isExample(value: string): boolean {
 }
 
 /** Paths and URLs: they say where a secret is, not what it is. */
-export function isLocation(value: string): boolean {
+function isLocation(value: string): boolean {
   // An address on a chain of blocks and a publishable key are public, and encrypted values may be.
   if (/^[a-z][a-z0-9+.-]*:\/\/|^0x[0-9a-f]{40}$|^ENC\[|^vault:v\d|^pk_(?:live|test)_/i.test(value))
     return true;
@@ -424,8 +448,13 @@ export function isLocation(value: string): boolean {
 function isCode(value: string, form: Form): boolean {
   if (expressionStart.test(value)) return true;
   if (/^[!*&~+-]*[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$]|[([]|->|::|\?\.)|[\w$]\($/.test(value))
-    return !/^[sbr]\.[A-Za-z0-9]{24,}$/.test(value); // Vault's older tokens look like this.
-  return form !== "env" && form !== "flag" && identifiers.some((pattern) => pattern.test(value));
+    return !/^[sbr]\.[A-Za-z0-9]{24,}$/.test(value) && !isJoined(value); // Vault's older tokens look like this.
+  return (
+    !isJoined(value) &&
+    form !== "env" &&
+    form !== "flag" &&
+    identifiers.some((pattern) => pattern.test(value))
+  );
 }
 
 const expressionStart =
@@ -439,7 +468,7 @@ const identifiers = [
 ];
 
 /** Whether a value consists of words and numbers rather than random characters. */
-export function isWordy(value: string): boolean {
+function isWordy(value: string): boolean {
   return wordy.test(value);
 }
 
@@ -449,7 +478,7 @@ const wordyPiece = `(?:${word}|\\d+|(?=[A-Za-z]{2})${word}\\d{1,2}|v\\d+|[A-Z]?[
 const wordy = new RegExp(`^(?:${wordyPiece})?(?:[^A-Za-z0-9]+${wordyPiece})*[^A-Za-z0-9]*$`);
 
 /** Whether at least half of a value is words: `ssh2_auth_file`. */
-export function isMostlyWords(value: string): boolean {
+function isMostlyWords(value: string): boolean {
   const pieces = value.split(/[^A-Za-z0-9]+/);
   const lengthOf = (some: string[]): number => some.reduce((sum, piece) => sum + piece.length, 0);
   return lengthOf(pieces.filter(isWordy)) * 2 >= lengthOf(pieces);
@@ -481,7 +510,7 @@ const algorithm =
 const quantity = /^(?:0x[0-9a-f]{1,8}|[\d.]+(?:px|em|rem|ms|s|m|h|d|k|kb|mb|gb|%)?)$/i;
 
 /** Algorithms, formats and quantities, which often follow such names in code and prose. */
-export function isTechnical(value: string): boolean {
+function isTechnical(value: string): boolean {
   return algorithm.test(value) || quantity.test(value);
 }
 
@@ -492,30 +521,41 @@ function namesItself(value: string): boolean {
 }
 
 const sentenceWord =
-  /^(?:the|your|is|a|an|must|and|to|for|password|passphrase|secret|key|token|with|of|or|be|not|in|at|least|on|please|enter|this|that|it|are|do|you|has|was|will|can|from|by|as|if|no|invalid|required)$/i;
+  /^(?:the|your|is|a|an|must|and|to|for|password|passphrase|secret|key|token|with|of|or|be|not|in|at|least|on|please|enter|this|that|it|are|do|you|has|was|will|can|from|by|as|if|no|invalid|required|see|ask|use|used|using|set|via|same|like|stored|kept|found|given|missing|wrong|only|also|when|have|should|need|needs|any|all|than|then|there|which|how|why|where|but|new|old|here|into|too|short|long|try|again|does|did|its|one|der|die|das|und|nicht|ist|ein|eine|les|des|est|pas|votre|por|para|una|los)$/i;
 
 /** A passphrase, or a password with spaces, as opposed to a sentence about one. */
 function isPhrase(value: string, name: string, strength: Strength): boolean {
   const words = value.trim().split(/\s+/);
-  const areWords =
-    words.length >= (/psk|phrase/i.test(name) ? 3 : 4) && words.every((word) => /^[a-z]{3,12}$/.test(word));
+  const areWords = words.length >= (/psk|phrase/i.test(name) ? 3 : 4) && words.every(isPlainWord);
   if (/mnemonic|phrase|seed/i.test(name) && areWords && words.length % 3 === 0) return true;
-  if (strength !== "password" || words.length > 6) return false;
+  if (strength === "weak" || words.length > 12) return false;
   if (words.some((word) => sentenceWord.test(word.replace(/\W/g, "")))) return false;
-  return areWords || words.some((word) => /[A-Za-z]/.test(word) && /\d/.test(word) && hasSign(value));
+  if (strength === "secret")
+    return /secret|phrase/i.test(name) && words.length >= 3 && words.every(isPlainWord);
+  if (areWords || words.every(isTold)) return true;
+  return (
+    words.length <= 6 && words.some((word) => /[A-Za-z]/.test(word) && /\d/.test(word) && hasSign(value))
+  );
+}
+
+function isPlainWord(word: string): boolean {
+  return /^[a-z]{3,12}$/.test(word);
 }
 
 /** Signs common in passwords and rare in names. */
-export function hasSign(value: string): boolean {
+function hasSign(value: string): boolean {
   return /[!@#$%^&*]/.test(value);
 }
+
+const fileName =
+  /\.(?:js|ts|py|md|json|ya?ml|txt|go|rs|sh|html?|css|log|env|toml|c|h|java|rb|mp[34]|bz2|7z|s3|k8s|v\d+)(?:\b|$)/i;
 
 /** Versions, dates, addresses, sizes, file names, references and code, none of which anybody chooses as a password. */
 const neverChosen = new RegExp(
   [
     String.raw`^[#@]?\w{1,3}$|^#\w{1,6}$|^@|^-|^[^A-Za-z]+$|^v?\d+(?:\.\w+)+|^\d{1,4}[-_+]?[A-Za-z]{1,12}$`,
     String.raw`^\d[\d:.T/-]*[Z%]?$|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|^[\w-]+(?:\.[A-Za-z][\w-]*)+(?::\d+)?$`,
-    String.raw`^[\w.-]+:\d{1,5}(?::\d+)?$|^\w+(?:_\w+)+$|[(){}<>]|=>|->|::|\/\/|^[\w.@-]+(?:\/[\w.@-]+)+\/?$`,
+    String.raw`^[\w.-]+:\d{1,5}(?::\d+)?$|[(){}<>]|=>|->|::|\/\/|^[\w.@-]+(?:\/[\w.@-]+)+\/?$`,
     String.raw`^&?\w+=|\.(?:js|ts|py|md|json|ya?ml|txt|go|rs|sh|html?|css|log|env|toml|c|h|java|rb)\b|^[A-Z]{1,6}-?\d{1,6}$`,
   ].join("|"),
 );
@@ -526,10 +566,54 @@ export function isChosen(value: string): boolean {
   if (/^[\w+/=-]{24,}$/.test(value) && isScrambled(value.replaceAll("/", ""), 24) && hasStrayCapitals(value))
     return true;
   if (neverChosen.test(value) || isLocation(value) || isTechnical(value)) return false;
+  // Names of variables, unless they are no words.
+  if (/^\w+_\w+$/.test(value) && !isUnnamed(value)) return false;
   return (
     (/\d/.test(value) || /\w.*[!@#$%^&*]/.test(value) || hasStrayCapitals(value)) &&
     !/^[A-Za-z]{1,4}\d?$/.test(value)
   );
+}
+
+/** Whether what looks like a name in code has pieces that no name has. */
+function isUnnamed(value: string): boolean {
+  const pieces = value.split("_");
+  return (
+    pieces.some((piece) => /^[0-9a-f]{32,}$/.test(piece)) ||
+    (isScrambled(value, 8) &&
+      pieces.some(
+        (piece) => /[a-z].*\d|\d.*[a-z]/.test(piece) && /[A-Z]/.test(piece) && isScrambled(piece, 4),
+      ))
+  );
+}
+
+/** Pieces of the names that code gives to values, rather than of values. */
+const ofCode =
+  /pass|pwd|secret|token|key|cred|auth|user|login|config|settings?\b|env\b|environ|field|input|param|args|hash|crypt|value|props|data|type|test|spec|util|helper|self|this/i;
+
+/** Words that somebody joined with a dot, a dash or a line, and a number: `Word.Word54`. Names of hosts, files and fields look different. */
+export function isJoined(value: string): boolean {
+  return (
+    value.length >= 8 &&
+    value.length <= 64 &&
+    /^[A-Za-z]{2,}\d{0,4}(?:[._-][A-Za-z]{2,}\d{0,6}|[_-]\d{1,6}|(?<=[a-z])\.\d{1,6}$)+[!?#$%*+]?$/.test(
+      value,
+    ) &&
+    (/[A-Z].*\d|\d.*[A-Z]/.test(value) ||
+      (value.includes(".") ? /[a-z]\d{2,6}\W?$/.test(value) : /\d.*\d/.test(value))) &&
+    !ofCode.test(value) &&
+    !/\.[a-z]{1,8}$/.test(value) &&
+    !/(?:^|[._-])(?:id|step|page|part|chapter|phase|sprint|release|build|version|node|zone)[._-]?\d+$/i.test(
+      value,
+    ) &&
+    !fileName.test(value) &&
+    !isPlaceholder(value) &&
+    !isTechnical(value)
+  );
+}
+
+/** Whether a value is believed where a text says plainly that a password follows: there only what is clearly a thing is none. */
+export function isTold(value: string): boolean {
+  return isChosen(value) || isJoined(value);
 }
 
 /** Whether a value that stands where only a password can stand is one, and not a variable or an option. */

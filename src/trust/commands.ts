@@ -1,4 +1,4 @@
-import { isChosen, isGiven, isPlaceholder, isScrambled, makeSpan, type Span } from "./assignments.ts";
+import { isChosen, isGiven, isPlaceholder, isScrambled, isTold, makeSpan, type Span } from "./assignments.ts";
 
 /** Passwords that programs are given: at their place among the arguments, on their input, or by a call. */
 export function commandSecrets(text: string): Span[] {
@@ -41,8 +41,16 @@ function commandBefore(text: string, at: number): string {
   const before = text
     .slice(Math.max(0, at - maxBack), at)
     .replace(/\\+[nr](?=[a-z])/g, (gap) => "\n".repeat(gap.length));
-  return /(?:^|[\n;|&(`\0])(?:[ \t]*[$#>] )?([^\n;|&(`\0]*)$/.exec(before)?.[1] ?? "";
+  const command = /(?:^|[\n;|&(`\0])(?:[ \t]*[$#>] )?([^\n;|&(`\0]*)$/.exec(before)?.[1] ?? "";
+  const quote = Math.max(command.lastIndexOf('"'), command.lastIndexOf("'"));
+  return quote > 0 && inShell.test(command.slice(Math.max(0, quote - 160), quote))
+    ? command.slice(quote + 1)
+    : command;
 }
+
+/** Before what another shell is given to run: `bash -c "…`, `ssh host '…`. */
+const inShell =
+  /\b(?:(?:sh|bash|zsh|su|powershell|pwsh|cmd|wsl)\b[^"']{0,100}\s(?:-[a-z]{0,6}c|-Command|\/[ck])|ssh\b[^"']{0,100}\s[\w.@:-]{1,80}|eval|exec [\w./-]{1,60})\s{1,4}\\?$/i;
 
 /** Leading words that run the program that follows them. */
 const carriers =
@@ -61,10 +69,13 @@ function programOf(command: string): string {
 /** Options that are a password for these programs, with or without a user beside them. */
 const passwordOptions: readonly (readonly [program: RegExp, options: RegExp])[] = [
   [
-    /^(?:sshpass|mongo\w*|smbclient|twine|n?c?ftp\w*|7z\w*|p7zip|(?:un)?rar|plink|pscp|psftp|security|usermod|cypher-shell|cqlsh|evil-winrm|rdesktop|impacket\w*|crackmapexec|nxc|hydra|rabbitmqadmin|psexec\w*|poetry|altool)$/,
+    /^(?:sshpass|mongo\w*|smbclient|twine|n?c?ftp\w*|7z\w*|p7zip|(?:un)?rar|plink|pscp|psftp|security|usermod|cypher-shell|cqlsh|evil-winrm|rdesktop|impacket\w*|crackmapexec|nxc|hydra|rabbitmqadmin|psexec\w*|poetry|altool|certutil)$/,
     /^-(?:p|hp|pw)$/,
   ],
-  [/^(?:un)?zip$|^(?:sqlcmd|bcp|isql|tsql|ipmitool|mosquitto_\w+|ssh-keygen|fisql|osql|zipcloak)$/, /^-P$/],
+  [
+    /^(?:un)?zip$|^(?:sqlcmd|bcp|isql|tsql|ipmitool|mosquitto_\w+|ssh-keygen|fisql|osql|zipcloak|security)$/,
+    /^-P$/,
+  ],
   [/^redis-cli$|^valkey-cli$|^netlify$/, /^-a$/],
   [/^(?:ldap\w+|security)$/, /^-[ws]$/],
   [/^openssl$/, /^-(?:k|K|pass|passin|passout)$/],
@@ -83,7 +94,7 @@ const otherMeaning =
   /^(?:mkdir|cp|mv|ps|kill|pkill|docker|docker-compose|podman|kubectl|ssh|scp|sftp|rsync|tar|install|lsof|nc|ncat|nmap|git|pytest|patch|read|perf|strace|gdb|top|iptables|node|npm|npx|pnpm|yarn|python\d?|pip|go|cargo|make|cmake|gcc|tmux|screen|find|grep|rg|ls|date|useradd|psql|pg_\w+|createdb|dropdb|tsc|nginx|uvicorn|gunicorn|flask|code|curl|claude|codex)$/;
 
 const option =
-  /[\s"'](-(?:[pPwWkKAaXNsUut]|pw|hp|gp|vp|pass|passwd|passin|passout|ApiKey)|\/(?:p|rp|pass|password)(?=[ :])|--(?:user|proxy-user|userpass|basic|auth|creds?|credentials?|cert|login))((?:["',= :]){0,24})(?:\\{0,7}["'](?=[^"'\s]))?((?!-)(?:[\w.-]{1,30}\\{1,2})?[^\s"'`\\|;<>]{2,512})/g;
+  /[\s"'](-(?:[pPwWkKAaXNsUut]|pw|hp|gp|vp|pass|passwd|passin|passout|ApiKey)|\/(?:p|rp|pass|password)(?=[ :])|--(?:user|proxy-user|userpass|basic(?:-auth)?|auth|creds?|credentials?|cert|login))((?:["',= :]){0,24})(?:\\{0,7}["'](?=[^"'\s]))?((?!-)(?:[\w.@-]{1,60}[:,%]["'][^"'\n]{2,200}(?=["'])|(?:[\w.-]{1,30}\\{1,2})?[^\s"'`\\|;<>]{2,512}))/g;
 
 /** `mysql -pSecret`, `curl -u user:secret`, `tool -u user -p secret`, `/p:secret` */
 export function optionSecrets(text: string): Span[] {
@@ -99,7 +110,7 @@ export function optionSecrets(text: string): Span[] {
 }
 
 const pairOption =
-  /^-(?:u|U|a|A)$|^--(?:user|proxy-user|userpass|basic|auth|creds?|credentials?|cert|login)$/;
+  /^-(?:u|U|a|A)$|^--(?:user|proxy-user|userpass|basic(?:-auth)?|auth|creds?|credentials?|cert|login)$/;
 const namesUser = /\s(?:-(?:u|U|D|l|user|username)|--(?:user|username|login|email)|\/u(?:ser)?:?)[= :]?\s?\w/;
 
 function optionPassword(name: string, gap: string, value: string, command: string): string {
@@ -121,7 +132,7 @@ function optionPassword(name: string, gap: string, value: string, command: strin
   if (isKnown) return isGiven(value) || /^-[pP]$/.test(name) ? value : "";
   if (/^-[pt]$/.test(name) && /\blogin\b/.test(command) && gap !== "") return isGiven(value) ? value : "";
   const isBeside = /^-(?:p|P|W|pw|w)$/.test(name) && namesUser.test(command) && !otherMeaning.test(program);
-  return isBeside && /^[a-z]/.test(program) && gap !== "" && isChosen(value) ? value : "";
+  return isBeside && /^[a-z]/.test(program) && gap !== "" && isTold(value) ? value : "";
 }
 
 /** `user:password`, `user%password`, `user,password`. */
@@ -133,11 +144,11 @@ function pairedPassword(name: string, value: string, program: string): string {
       : name === "-u" || name === "--user" || /^(?:http|https|xh|ab|siege)$/.test(program)
         ? ":"
         : "[:%]";
-  const found = new RegExp(`^[^:%,]{0,128}?${mark}(.{2,})$`).exec(value)?.[1] ?? "";
+  const found = new RegExp(`^[^:%,]{0,128}?${mark}["']?(.{2,})$`).exec(value)?.[1] ?? "";
   const isRequest = /^(?:curl|wget|http|https|xh|ab|siege|lftp|smbclient|rpcclient|winexe|net)$/.test(
     program,
   );
-  return (isRequest && !/^\d{1,5}$/.test(found)) || isChosen(found) ? found : "";
+  return (isRequest && !/^\d{1,5}$/.test(found)) || isTold(found) ? found : "";
 }
 
 // --- Places among the arguments ---
@@ -148,6 +159,8 @@ const announcing: readonly (readonly [word: string, least: number])[] = [
   ["authtoken|add-authtoken|unlock|AUTH|pypi-token[\\w.-]*|mkpasswd|connect \\S+ password|SETUSER \\S+", 1],
   ["login|signin|logon|LOGIN|htpasswd|[a-z]+_passwd|wpa_passphrase|http-basic[\\w.-]*|net (?:user|use)", 2],
   ["(?:add|create|change|set|reset)[_-](?:user|password|pass)|useradd|adduser|user (?:add|create)|config gems[\\w.]*", 2],
+  ["(?:\\w+:|\\w+-)?(?:hash|reset|set|initial|store|admin)[_:-]?(?:\\w+-)?(?:password|passwd)|user:password|(?<=dscl .*-)passwd", 1],
+  ["user:(?:add|create)|alias set|user (?:set|reset)password", 2],
   ["passwd|password", 1],
 ];
 const verb = new RegExp(
@@ -178,7 +191,7 @@ function placedSecrets(text: string): Span[] {
 }
 
 function placedAfter(text: string, at: number, name: string): Span[] {
-  const end = text.slice(at, at + 300).search(/[\n;|&<\0`]|\\n/);
+  const end = text.slice(at, at + 300).search(/[\n;|&<\0`)]|\\n/);
   const words = splitWords(text, at, end < 0 ? at + 300 : at + end);
   const places = words.filter(
     ({ text: one }, i) =>
@@ -188,7 +201,7 @@ function placedAfter(text: string, at: number, name: string): Span[] {
   return places.flatMap(({ text: one, start }, i) => {
     const value = one.replace(/^>(?=\S)|^[\w.-]+:(?=\S{6})/, "");
     const isLast = i === places.length - 1 && (places.length >= least || isHexKey(value));
-    const isSecret = isLast ? isChosen(value) || isHexKey(value) : isStrong(value);
+    const isSecret = isLast ? isTold(value) || isHexKey(value) : isStrong(value);
     return isSecret ? [makeSpan(start + one.length - value.length, value, "password")] : [];
   });
 }
@@ -211,7 +224,7 @@ const oracleLogin =
   /\b(?:sqlplus|impdp|expdp|sqlldr|rman|sqlcl)\s[^\n;|&]{0,80}?\b(\w{1,30})\/([^\s/@"']{4,64})(?=[@\s"']|$)/g;
 const echoed =
   /(?:pass\w*(?:-\w+)?|token(?:-\w+)?|-y)[= ](?:<\(|\\?["'])(?:echo|printf)\s(?:-\w+\s|%s\s)*\\?["']?([^\s"'()\\]{4,200})\\?["']?(?:\)|\\?["'])/g;
-const userPair = /\buser(?:name)?=[^,\s%"']{1,40}%([^\s,"']{4,200})/g;
+const userPair = /\buser(?:name)?=[^,\s%:"'&/]{1,40}[%:]([^\s,"'&/]{4,200})/g;
 const routerLine = /\b(?:password|secret|key-string) (?:[05789] )([\w$./!@#%^&*-]{4,200})(?=\s|$)/g;
 const secureString = /ConvertTo-SecureString\s(?:-String\s)?\\?["']?([^\s"'\\]{4,200})/gi;
 const isKept =
@@ -243,12 +256,13 @@ function keptSecrets(text: string): Span[] {
 // --- Input ---
 
 const reader =
-  /--password-stdin|--with-token|\bsudo\s(?:-\w+\s)*-\w*S\b|\bchpasswd\b|\b(?:smb)?passwd\b|\bkinit\b|\bcryptsetup\b|--passphrase-fd|-pass(?:in)? stdin|\bssh-add\b|\bsu (?:-|\w)|\bsecrets? (?:put|set|create|add|versions add|generic)\b|\bsecret-tool store\b|\benv add\b|\b(?:vault|npm|cargo|gh|glab|op|bw|az|oc|helm|docker) (?:\w+ )?(?:log[io]n|unlock|signin)\b|\bftp -\w*n|\bpass insert\b|\bhtpasswd -\w*i|\b(?:vault|ansible-vault) (?:write|kv|encrypt_string)\b/g;
+  /--password-stdin|--with-token|\bsudo\s(?:-\w+\s)*-\w*S\b|\bchpasswd\b|\b(?:smb)?passwd\b|\bkinit\b|\bcryptsetup\b|--passphrase-fd|--passw(?:or)?d-on-stdin|--(?:key|pass\w*|token|secret|auth)-?file[= ]-(?=\s|$)|(?:key|psk|password|secret|token) \/dev\/stdin|\bwg (?:pubkey|set)\b|password_stdin|\bvncpasswd\b|\bhtdigest\b|-pass(?:in)? stdin|\bssh-add\b|\bsu (?:-|\w)|\bsecrets? (?:put|set|create|add|versions add|generic)\b|\bsecret-tool store\b|\benv add\b|\b(?:vault|npm|cargo|gh|glab|op|bw|az|oc|helm|docker) (?:\w+ )?(?:log[io]n|unlock|signin)\b|\bftp -\w*n|\bpass insert\b|\bhtpasswd -\w*i|\b(?:vault|ansible-vault) (?:write|kv|encrypt_string)\b/g;
 const producer = /\b(?:echo|printf|yes)\s+((?:-[neE]{1,3}\s+)*)([^|;)}\n]{3,400})/g;
 
 /** `echo secret | sudo -S …`, `docker login --password-stdin <<< secret`, `chpasswd <<EOF` */
 function inputSecrets(text: string): Span[] {
-  return [...text.matchAll(reader)].flatMap(({ index, 0: found }) => {
+  const readers = [...text.matchAll(reader), ...text.matchAll(loginFile)];
+  return readers.flatMap(({ index, 0: found }) => {
     const lineStart =
       Math.max(text.lastIndexOf("\n", index), text.lastIndexOf("\0", index), index - maxBack) + 1;
     const before = text.slice(lineStart, index);
@@ -260,11 +274,17 @@ function inputSecrets(text: string): Span[] {
   });
 }
 
+const quotedPhrase = /^(?:(["'])%s(?:\\n)?\1\s+)?["']([a-z]{3,12}(?: [a-z]{3,12}){2,11})(?:\\n)?["']\s*$/;
+
 /** The words that `echo` and `printf` print. */
 function printedSecrets(line: string, start: number): Span[] {
   return [...line.matchAll(producer)].flatMap((match) => {
     const words = match[2] ?? "";
-    return inputWords(words, start + match.index + match[0].length - words.length);
+    const at = start + match.index + match[0].length - words.length;
+    const phrase = quotedPhrase.exec(words)?.[2];
+    return phrase === undefined
+      ? inputWords(words, at)
+      : [makeSpan(at + words.indexOf(phrase), phrase, "password")];
   });
 }
 
@@ -273,10 +293,14 @@ function inputWords(words: string, start: number): Span[] {
   return [...words.matchAll(/(?:[^\s"'\\]|\\(?![nrt"']))+/g)].flatMap(({ 0: word, index }) => {
     const value = word.replace(/^[\w.-]{1,32}:(?=\S{4})/, "");
     const isSecret =
-      isGiven(value) && !/^%[sq]$/.test(value) && (isChosen(value) || /^[^\s=(){}[\],]+$/.test(words.trim()));
+      isGiven(value) && !/^%[sq]$/.test(value) && (isTold(value) || /^[^\s=(){}[\],]+$/.test(words.trim()));
     return isSecret ? [makeSpan(start + index + word.length - value.length, value, "password")] : [];
   });
 }
+
+/** Files that hold a user's name and a password, in a line each or in one. */
+const loginFile =
+  /(?:>{1,2}|\btee(?: -\w+)*)\s*["']?[\w./~$-]*?(?:auth(?:-user-pass)?|login|passw(?:or)?d|passwd|creds?|credentials|secret|netrc)(?:\.(?:txt|conf|cfg|lst|up))?["']?(?=[\s<>]|$)[^\n]*<</g;
 
 const hereDocument = /<<[-~]?\s*\\?["']?(\w+)\\?["']?[^\n]*\n/;
 
@@ -305,7 +329,7 @@ function answeredPrompts(text: string): Span[] {
   const sends = [...text.matchAll(sent)].flatMap((match) => {
     const value = match[2] ?? "";
     const near =
-      text.slice(Math.max(0, match.index - 160), match.index).replace(/^.*\0/s, "") +
+      text.slice(Math.max(0, match.index - 160), match.index).replace(/^.*(?:\0|\n\n)/s, "") +
       text.slice(match.index + match[0].length, match.index + match[0].length + 60).replace(/\n.*/s, "");
     if (!promptWord.test(near) || !isGiven(value) || /^[a-z]{1,5}$|^(?:sudo|ssh|exit)/.test(value)) return [];
     return [makeSpan(match.index + match[0].indexOf(value, 4), value, "password")];
@@ -320,7 +344,7 @@ const protocol =
 function protocolLogins(text: string): Span[] {
   return [...text.matchAll(protocol)].flatMap((match) => {
     const value = match[1] ?? "";
-    return isChosen(value) || isScrambled(value, 12)
+    return isTold(value) || isScrambled(value, 12)
       ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")]
       : [];
   });
@@ -329,7 +353,7 @@ function protocolLogins(text: string): Span[] {
 // --- Calls ---
 
 const call =
-  /(?:[Ll]og_?[Ii]n|[Ss]ign_?[Ii]n|[Aa]uth(?:enticate)?|BasicAuth|Credentials?|[Cc]onnect(?:ion)?|PDO|[Cc]ipher(?:iv)?|jwt\.sign|jwt\.encode|[Hh]mac(?:\.new)?|Fernet|AESGCM|SecretKeySpec|Wallet|ToAccount|from_key|fromPrivateKey|setPassword|set_password|check_password|createUser\w*|create_user)\(([^()\n]{6,240})\)/g;
+  /(?:[Ll]og_?[Ii]n|[Ss]ign_?[Ii]n|[Aa]uth(?:enticat(?:e|ion))?|WiFi\.begin|_pw_set|BasicAuth|Credentials?|[Cc]onnect(?:ion)?|PDO|[Cc]ipher(?:iv)?|jwt\.sign|jwt\.encode|[Hh]mac(?:\.new)?|Fernet|AESGCM|SecretKeySpec|Wallet|ToAccount|from_key|fromPrivateKey|setPassword|set_password|\w\.Password|check_password|createUser\w*|create_user)\(([^()\n]{6,240})[()]/g;
 const literal = /\\{0,3}(["'])([^"'\n\\]{1,200})\\{0,3}\1/g;
 const filled =
   /(?:password|passwort|kennwort|passwd|passphrase|contraseña|\bpwd|\botp)\b[\w\])="']{0,12}\\?["']?\)?[,.]\s{0,3}(?:\w{2,16}\()?\\?(["'])([^"'\n\s]{4,200}?)\\?\1/gi;
@@ -342,16 +366,18 @@ function calledSecrets(text: string): Span[] {
       value: one[2] ?? "",
       at: from + one.index + one[0].lastIndexOf(one[2] ?? ""),
     }));
+    const isOnly = texts.length === 1 && /^(?:set_?|\w*\.)password\(/i.test(match[0]);
     const found =
-      texts.slice(1).findLast(({ value }) => isChosen(value)) ??
+      texts.slice(isOnly ? 0 : 1).findLast(({ value }) => isTold(value)) ??
       texts.find(({ value }) => isChosen(value) && isScrambled(value, 20));
-    return found && (texts.length > 1 || isScrambled(found.value, 20))
+    return found &&
+      (texts.length > 1 || (isOnly && !/pass|secret/i.test(found.value)) || isScrambled(found.value, 20))
       ? [makeSpan(found.at, found.value, "password")]
       : [];
   });
   const typed = [...text.matchAll(filled)].flatMap((match) => {
     const value = match[2] ?? "";
-    return isChosen(value) ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")] : [];
+    return isTold(value) ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")] : [];
   });
   return [...called, ...typed];
 }

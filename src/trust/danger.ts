@@ -7,34 +7,43 @@ export type DangerKind =
   | "download-and-run" | "registry" | "permissions" | "verification" | "keys" | "shell-start" | "git-hooks"
   | "persistence" | "deletion";
 
+/** Kinds of steps that a person may well write into a skill, but that no agent should take because of a lesson. */
+type UnaskedKind = "more-rights" | "other-code" | "rewriting" | "way-in";
+
 /** A step of a dangerous kind. */
-export interface Danger {
-  readonly kind: DangerKind;
+interface Danger<Kind> {
+  readonly kind: Kind;
   /** The rest of a sentence that begins with "It": `runs what it downloads`. */
   readonly words: string;
 }
 
-export interface DangerOptions {
+interface DangerOptions {
   /** The project's folder as an absolute path; without it every absolute path is outside. */
   readonly root?: string | null;
+  /** Nobody asked for the steps: what skills may have counts as well. */
+  readonly isUnasked?: boolean;
 }
 
 /** The first dangerous step of commands that run one after another; null when there is none. */
-export function findDanger(commands: readonly string[], options: DangerOptions = {}): Danger | null {
-  const [first] = listDangers(commands, options);
-  return first === undefined ? null : { kind: first.kind, words: first.words };
+export function findDanger(
+  commands: readonly string[],
+  { root = null, isUnasked = false }: DangerOptions = {},
+): Danger<DangerKind | UnaskedKind> | null {
+  const kind = listDangers(commands, root)[0]?.kind ?? (isUnasked ? findUnasked(commands) : undefined);
+  return kind === undefined ? null : { kind, words: wordsFor[kind] };
 }
 
-/** A dangerous step and the position of its command in the list. */
-export interface LocatedDanger extends Danger {
-  readonly at: number;
+function findUnasked(commands: readonly string[]): DangerKind | UnaskedKind | undefined {
+  const values = new Map<string, string>();
+  const texts = commands.map((command) => canonicalize(command.slice(0, longestCommand), values));
+  return unaskedPatterns.find(([, pattern]) => texts.some((text) => pattern.test(text)))?.[0];
 }
 
-/** Lists the dangerous steps, at most one of a kind for each command. */
+/** Lists the dangerous steps with the positions of their commands, at most one of a kind for each command. */
 export function listDangers(
   commands: readonly string[],
-  { root = null }: DangerOptions = {},
-): LocatedDanger[] {
+  root: string | null = null,
+): (Danger<DangerKind> & { readonly at: number })[] {
   const values = new Map<string, string>();
   const downloads = new Downloads();
   return commands.flatMap((command, at) => {
@@ -48,7 +57,7 @@ export function listDangers(
   });
 }
 
-const wordsFor: Record<DangerKind, string> = {
+const wordsFor: Record<DangerKind | UnaskedKind, string> = {
   "download-and-run": "runs what it downloads",
   registry: "gets packages from another registry",
   permissions: "widens permissions",
@@ -58,6 +67,10 @@ const wordsFor: Record<DangerKind, string> = {
   "git-hooks": "changes what Git runs by itself",
   persistence: "sets up something that starts by itself later",
   deletion: "deletes outside the project",
+  "more-rights": "runs something with more rights",
+  "other-code": "loads other code",
+  rewriting: "rewrites what others have",
+  "way-in": "opens a way in",
 };
 
 const longestCommand = 20_000;
@@ -205,7 +218,7 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
     /\bcrontab\s+(?!-l\b(?!\s*[;)]?[^\n]{0,200}\|\s*crontab))\S|\|\s*crontab\b|\/etc\/cron[\w.]*|\/var\/spool\/cron|@reboot\b|(?:^|[;&|]\s*)at\s+(?:now|midnight|noon|teatime|\d{1,2}:\d\d)\b/i,
     /\bsystemctl\s[^\n;|&]{0,60}\b(?:enable|link|preset)\b|\/(?:etc|lib|usr\/lib)\/systemd\/(?:system|user)\/|systemd\/user\/|\bloginctl\s+enable-linger|\bsystemd-run\b[^\n]{0,60}--on-|\bupdate-rc\.d\b|\/etc\/(?:rc\.local|init\.d|update-motd\.d|udev\/rules\.d|xdg\/autostart|NetworkManager\/dispatcher\.d|pam\.d)\b|\bchkconfig\s+\S+\s+on\b|\brc-update\s+add\b/i,
     /\blaunchctl\s+(?:load|bootstrap|submit|enable|start)\b|\bosascript\b[^\n]{0,120}login item|\.config\/autostart\b|\bpm2\s+startup\b/i,
-    /\bschtasks\b[^\n]{0,60}\/create|\b(?:New|Register)-ScheduledTask\b|CurrentVersion\\{0,4}Run(?:Once)?\b|\\Startup\\|\bsc(?:\.exe)?\s+create\b|\bNew-Service\b|\bwmic\b[^\n]{0,60}startup/i,
+    /\bschtasks\b[^\n]{0,60}\/create|\b(?:New|Register)-ScheduledTask\b|CurrentVersion\\{0,4}Run(?:Once)?\b|\\Startup\\|\bsc(?:\.exe)?\s+create\b|\bNew-Service\s+-?[A-Z]|\bwmic\b[^\n]{0,60}startup/i,
     into(String.raw`Launch(?:Agents|Daemons)\/`),
     // A program of a well-known name that stands before the real one.
     into(
@@ -224,6 +237,24 @@ const patterns: readonly (readonly [DangerKind, RegExp])[] = [
     /\b(?:rmtree|rmSync|rimraf|removeSync|rm_rf|remove_dir_all)\s?\(?\s?(?:os\.path\.expanduser\(|Path\.home\(\)|os\.homedir\(\)|~|\/(?!tmp\b|var\/tmp\b)(?=[\w)]))/i,
     /\b(?:del|rd|rmdir)\s+(?:\/\w\s+)+(?:[a-z]:\\|%USERPROFILE%|%SystemRoot%|%APPDATA%)|\bRemove-Item\b[^\n;|]{0,80}(?:[a-z]:\\|~|\$HOME|\$env:)/i,
   ]),
+];
+
+const unaskedPatterns: readonly (readonly [DangerKind | UnaskedKind, RegExp])[] = [
+  ["more-rights", /(?:^|[;&|(]\s*|\s)(?:sudo|su|doas|pkexec|runas)\s+\S|\s(?:-u|--user)[ =]root\b/],
+  [
+    "other-code",
+    /\b(?:LD_PRELOAD|DYLD_INSERT_LIBRARIES|NODE_OPTIONS|PYTHONSTARTUP|BASH_ENV|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS|GIT_SSH_COMMAND)=|\b(?:PATH|PYTHONPATH|NODE_PATH)=(?:\/tmp|\/var\/tmp|~|\/dev)/,
+  ],
+  [
+    "registry",
+    /\bpip3?\b.*\s-(?:i|f|r)\s?https?:|\s--userconfig\b|@npm:|\bconda\b.*\s(?:-c|--channel)\s|\b(?:npm|pnpm|yarn|bun)\s+(?:i|install|add)\s(?:.*\s)?(?![@.~/-])[\w.-]+\/[\w.-]+(?:\s|$)|\bgo (?:run|install)\s+[\w.-]+\.\w+\/\S*@|\bdocker (?:run|pull)\b.*\s[\w.-]+\/[\w.-]+/,
+  ],
+  [
+    "verification",
+    /strict[-_]ssl(?:[= ]false)?|--ignore-scripts[= ]false|--trust\b|insecure\b|--insecur|AllowUnauthenticated|CHECKSUM_BEHAVIOR|STRICT_SSL=|--skip-integrity|CA_BUNDLE=(?:\s|$)|--no-require-hashes|SKIP_\w*VERIF|--break-system-packages|securityMode=/i,
+  ],
+  ["rewriting", /\bgit push\b.*\s(?:--force\b(?!-with-lease)|-f\b|--mirror\b)/],
+  ["way-in", /\b(?:ngrok|cloudflared tunnel|localtunnel|nc -l|ssh -R)\b/],
 ];
 
 function each(kind: DangerKind, forms: readonly RegExp[]): [DangerKind, RegExp][] {
@@ -256,7 +287,11 @@ function installsFromElsewhere({ name, args }: Run): boolean {
     /^(?:-i|-f|-r|-c|--(?:\w+-)*(?:index(?:-url)?|registry|links|source))$/.test(args[at - 1] ?? "");
   // `npx tool https://…` gives an address to a tool.
   if (isPlain) return foreignSource.test(findPackage(args));
-  return args.some((arg, at) => !isIndex(at) && foreignSource.test(arg));
+  // What a program is given after its name is not a package.
+  const ran = args.findIndex((arg) => /^(?:run|exec)$/.test(arg));
+  const own =
+    ran === -1 ? args : args.filter((_, at) => at <= ran + 1 || /^--(?:with|from)$/.test(args[at - 1] ?? ""));
+  return own.some((arg) => !isIndex(args.indexOf(arg)) && foreignSource.test(arg));
 }
 
 function findPackage(args: readonly string[]): string {
@@ -276,7 +311,7 @@ function opensToAll({ name, args, wrapper, written }: Run): boolean {
 }
 
 const openModes =
-  /^(?:[0-7]?[0-7]{2}[2367]|[2467][0-7]{3}|[ugoa,]*[oa][ugoa]*[+=][rxXst]*w[rwxXst]*|\+w\S*|[ugoa]*\+[rwx]*s\w*)$/;
+  /^(?:[0-7]?[0-7]{2}[2367]|[2467][0-7]{3}|[ugoa,]*[oa][ugoa]*[+=][rxXst]*w[rwxXst]*|\+w\S*|=rwx|[ugoa]*\+[rwx]*s\w*)$/;
 
 const fetchers = wordSet("curl wget http https xh");
 
@@ -387,6 +422,8 @@ class Downloads {
       return true;
     if (name === "chmod")
       return args.some((arg) => /\+\w*x|[1357]/.test(arg)) && args.some((arg) => this.isKnown(arg));
+    // An interpreter runs its first argument; what follows is only read.
+    if (interpreters.has(name)) return this.isKnown(args.find((arg) => !arg.startsWith("-")) ?? "");
     return starters.has(name) && args.some((arg) => this.isKnown(arg));
   }
 
@@ -406,8 +443,10 @@ class Downloads {
 const savedOutput =
   /\b(?:curl|wget)\s[^\n;|&]{0,500}?(?:>\s{0,3}|\|\s{0,3}(?:sudo\s+)?tee\s+(?:-\w\s+)?)([^\s;|&>]{1,200})/g;
 
+const interpreters = wordSet("bash sh zsh dash ksh fish python python3 node ruby perl php");
+
 const starters = wordSet(
-  "bash sh zsh dash ksh fish python python3 node deno bun ruby perl php java osascript open start msiexec dpkg rpm installer apt apt-get dnf yum snap pip pip3 npm source . exec sudo pwsh powershell install insmod code claude",
+  "deno bun java osascript open start msiexec dpkg rpm installer apt apt-get dnf yum snap pip pip3 npm source . exec sudo pwsh powershell install insmod code claude",
 );
 
 /** In a downloaded folder, its own scripts run; building or installing there runs them too. */

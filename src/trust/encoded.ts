@@ -1,4 +1,5 @@
 import { type CharRun, isMasked, type Span } from "./assignments.ts";
+import { looksTyped } from "./forms.ts";
 
 const longestEncoded = 16_384;
 /** Characters that are decoded first: nothing else is, unless they are text. */
@@ -19,7 +20,40 @@ export function encodedSecrets(
     done = found.end;
     return holdsSecret(found.text) ? [{ start, end: found.end, kind: "encoded" }] : [];
   });
-  return [...spans, ...percentEncoded(text, holdsSecret)];
+  return [...spans, ...percentEncoded(text, holdsSecret), ...dumped(text, holdsSecret)];
+}
+
+const dumpLine =
+  /[^\n]{0,16}?[0-9a-f]{7,8}:? {1,3}((?:[0-9a-f]{2}){1,2}(?: {1,2}(?:[0-9a-f]{2}){1,2}){0,15}) {1,48}(\|?[\x20-\x7e]{1,16}\|?)(?:\r?\n|$)/y;
+
+const dumpStart = "0000000";
+
+/** The lines that `xxd` and `hexdump` make of a secret: its bytes in hex, and beside them as text. */
+function dumped(text: string, holdsSecret: (text: string) => boolean): Span[] {
+  const blocks: RegExpExecArray[][] = [];
+  for (let at = text.indexOf(dumpStart); at >= 0; at = text.indexOf(dumpStart, at + dumpStart.length)) {
+    const lines: RegExpExecArray[] = [];
+    const before = text.slice(Math.max(0, at - 17), at);
+    let next = at - before.length + before.lastIndexOf("\n") + 1;
+    for (; lines.length < 64; next += lines.at(-1)?.[0].length ?? 0) {
+      dumpLine.lastIndex = next;
+      const line = dumpLine.exec(text);
+      if (line === null) break;
+      lines.push(line);
+    }
+    if (lines.length > 0) blocks.push(lines);
+    at = Math.max(at, next);
+  }
+  return blocks.flatMap((lines) => {
+    const hex = lines.map((line) => line[1] ?? "").join("");
+    const plain = Buffer.from(hex.replaceAll(" ", ""), "hex").toString("latin1");
+    if (!looksTyped(plain.trim()) && !holdsSecret(plain)) return [];
+    return lines.map(({ 0: whole, 1: code = "", index }) => ({
+      start: index + whole.indexOf(code),
+      end: index + whole.trimEnd().length,
+      kind: "encoded",
+    }));
+  });
 }
 
 /** The text behind a run, where it is one; the run may go on over `+`, `/`, `=` and line breaks. */

@@ -5,6 +5,7 @@ import {
   isMixed,
   isPlaceholder,
   isScrambled,
+  isTold,
   makeSpan,
   type Span,
 } from "./assignments.ts";
@@ -117,14 +118,17 @@ const forms: readonly Form[] = [
   ["key", /\b(?:2fa|mfa|totp|otp|authenticator|set-?up key|secret)\b[^\n]{0,60}?(?<![\w-])((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?![\w-])/g, base32],
   ["key", /\b(?:licen[cs]e|product|activation|serial|wlan|wi-?fi|wpa2?|vpn|schlüssel|key)\b[^\n]{0,40}?(?<![\w-])([A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){3,7})(?![\w-])/gi, groupedKey],
   ["card", /\b(?:card|visa|amex|mastercard|credit|kreditkarte|karte|tarjeta|carte|PAN)\b[^\n]{0,60}?(?<![\w.-])(\d{4}[ -]?\d{4,6}[ -]?\d{4,5}(?:[ -]?\d{1,4})?)(?![\w.-])/gi, card],
+  ["key", /(?<![\d-])(\d{6}(?:-\d{6}){7})(?![\d-])/g, any],
   ["card", /\b(?:cvv2?|cvc2?|cid|csc)\b(?: is|:|=)?\s?(\d{3,4})\b(?=[^\n]{0,60}$|[,;.\n ])/gim, any],
   // Files of programs.
+  ["password", /(?:^|[\n\0])[ \t>+|-]{0,24}(?:[\w.-]{1,60}[_. -])?(?:pass(?:word|wd|wort|phrase|code)|kennwort|pwd|psk|contraseña|mot de passe|senha|wachtwoord|пароль|パスワード|密码|비밀번호)["'*\x60]{0,3} ?[:：]\*{0,2}[ \t]{0,4}\r?\n(?:[ \t]{0,24}\r?\n(?=[ \t]{2}))?[ \t>+|-]{0,24}["'\x60]{0,3}([^\s"'\x60\\:]{6,200})["'\x60]{0,3}[ \t]*(?=\r?\n|[\n\0]|$)/gi, isTold],
+  ["password", /\[[\w.-]{3,80}\](?::\d{2,5}[ \t]+[\w.+-]{1,60}|[ \t]+[\w.+-]{1,60}@)(?:@?[\w.-]{1,80})?:([^\s"'\\]{4,200})/g, isGiven],
   ["password", /^[^\s:#]{1,80}:(?:\d{2,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:([^\s"\\]{4,200})$/gm, isChosen],
   ["password", /(?:^|\n)\s*masterauth\s+"?([^\s"]{4,200})/g, isGiven],
   ["password", /\buser \S{1,40} on\b[^\n]{0,40} >([^\s"\\]{6,200})/g, isGiven],
   ["password", /[Pp]assword:: ?([A-Za-z0-9+/]{8,}={0,2})/g, any],
   ["password", /WIFI:[^\n]{0,120}?[;:]P:((?:\\.|[^;\n\\]){4,80});/g, isGiven],
-  ["password", /\b(?:snmp-server community|(?:tacacs|radius)(?:-server)?(?: host \S{1,60})? key|isakmp key|pre-shared-key(?: local| remote)?|authentication-key \d+ \w+|key-string|wpa-psk(?: ascii)?) (?:[05678] )?"?([^\s"]{4,200})/g, isChosen],
+  ["password", /\b(?:snmp-server community|(?:tacacs|radius)(?:-server)?(?: host \S{1,60})? key|isakmp key|pre-shared-key(?: local| remote)?|authentication-key \d+ \w+|key-string|wpa-psk(?: ascii)?|r[ow]community|createUser \S{1,40} \w{2,8}|(?:enable|root) secret|rootpw|olcRootPW:|option key) (?:--plaintext )?(?:[05678] )?["']?([^\s"']{4,200})/g, isTold],
   ["password", /:\s{0,3}(?:PSK|EAP|XAUTH|NTLM|PIN)\s{1,4}"([^"\n]{4,200})"/g, isGiven],
   ["password", /name=\\?"[^"\n]{0,30}(?:password|passwd|pwd|token|secret|pin|otp)\\?"\s{0,4}?(?:\r?\n|\\r\\n|\\n){2}([^\s"\\]{4,200})/gi, isGiven],
   ["password", /"result":\s?"((?:[^"\\\n]|\\.){8,200})"[^\n]{0,200}"(?:bcrypt_hash|special|override_special)"/g, isChosen],
@@ -167,7 +171,26 @@ export function formSecrets(text: string): Span[] {
 }
 
 export function openSecrets(text: string): Span[] {
-  return findForms(text, openForms);
+  return [...findForms(text, openForms), ...(text.includes("&") ? sentLogins(text) : [])];
+}
+
+const shortField = /[?&"']p(?:w|wd|sw|ass|asswd|in)?=([^&\s"'<>\\]{4,200})/gi;
+const userField = /(?:^|[^\w.%-])(?:u|un|uid|user|usr|user_?name|login|name|e?mail)=[^&\s"'<>]/i;
+
+/** `u=bob&p=…`, which a login page is sent: without a user, `p` is the number of a page or what is looked for. */
+function sentLogins(text: string): Span[] {
+  return [...text.matchAll(shortField)].flatMap((match) => {
+    const end = match.index + match[0].length;
+    const before = /[^\s"'<>]*$/.exec(text.slice(Math.max(0, match.index - 160), match.index + 1))?.[0] ?? "";
+    const after = /^&[^\s"'<>]*/.exec(text.slice(end, end + 160))?.[0] ?? "";
+    const value = match[1] ?? "";
+    const plain = value.replace(/%[0-9a-f]{2}/gi, "!");
+    const isPassword =
+      isGiven(value) && !/[(){}[\];]|==/.test(value) && (isTold(plain) || /\d.*[a-z]|[a-z].*\d/i.test(plain));
+    return isPassword && (userField.test(before) || userField.test(after))
+      ? [makeSpan(end - value.length, value, "password")]
+      : [];
+  });
 }
 
 function findForms(text: string, table: readonly Form[]): Span[] {

@@ -1,6 +1,5 @@
 export { maskStart } from "./assignments.ts";
 export { findForeignBranches } from "./branch.ts";
-export { type Danger, type DangerKind, findDanger } from "./danger.ts";
 export {
   cutToFit,
   type FenceFrame,
@@ -14,9 +13,9 @@ export {
 export { SessionSecrets } from "./known.ts";
 export { ownWords } from "./own-words.ts";
 export { dropPrivate } from "./private.ts";
-export { isFromOutside, isNativeTool, leastTrusted, type OriginFacts, readProvenance } from "./provenance.ts";
+export { isFromOutside, isNativeTool } from "./provenance.ts";
 export { quoteError } from "./quote.ts";
-export { findSecrets, redact, redactPrompt } from "./redact.ts";
+export { findSecrets, maskLikely, redact, redactPrompt } from "./redact.ts";
 export {
   cleanEvents,
   createRedactor,
@@ -45,6 +44,5 @@ export {
   describeDoubt,
   findWrittenDoubt,
   listPrograms,
-  type WritingFacts,
   type WrittenText,
 } from "./written.ts";

@@ -1,9 +1,10 @@
 import {
   type CharRun,
-  isChosen,
   isInMask,
+  isJoined,
   isPlaceholder,
   isScrambled,
+  isTold,
   makeSpan,
   type Span,
 } from "./assignments.ts";
@@ -79,26 +80,32 @@ const anchor = new RegExp(
 /** Between the word and the value: an ending, some words, and what says "is". */
 const link = new RegExp(
   String.raw`^(?:[\p{L}]{0,3}(?:'s|’s)?)?(?:[ \t]\([^)\n]{0,40}\))?(?:[ \t\x60*"'][^\n:：=→;!?]{0,44}?)?` +
-    String.raw`(?:['’]s[ \t]|[ \t](?:is|are|was|to|be|es|est|ist|lautet|c'est|é|è|är|er|on|je|là|adalah|это|jest|olarak|είναι|है)(?=[ \t:])|\*{0,2}[ \t]?[:：=→—–]|は|が|是|为|為|는|은|[ \t]→)` +
-    String.raw`[ \t:：*]{0,4}`,
+    String.raw`(?:['’]s[ \t]|,[ \t](?:it['’]s|it is|that['’]s|that is|c['’]est|und zwar|namely)[ \t]|[ \t](?:is|are|was|to|be|es|est|ist|lautet|c'est|é|è|är|er|on|je|là|ise|este|eto|wäre|heißt|war|adalah|هي|هو|это|jest|olarak|είναι|है)(?=[ \t:])|\*{0,2}[ \t]?[:：=→—–]|は|が|是|为|為|는|은|คือ|[ \t]→)` +
+    String.raw`[ \t:：*]{0,4}(?:(?:now|still|currently|jetzt|nun|noch|weiterhin|maintenant|toujours|ahora|adesso|agora|nu|nog|теперь|сейчас)[ \t:]{1,2})?`,
   "iu",
 );
 /** A word, and what may stand around it. */
-const quotedWord = /^[\s]{0,3}[«"'“”‘’「『`*(]{0,3}([\x21-\x7e]{4,200})/;
+const quotedWord = /^[\s]{0,3}[«"'“”„‘’「『`*(]{0,3}([\x21-\x7e]{4,200})/;
 const trailing = /[»"'“”‘’」』`*),;:?]+$|[.!](?=$)/;
 
 /** "The password is …", in several languages, and "user / …" after a word for credentials. */
 export function proseSecrets(text: string): Span[] {
-  return [...promptAnswers(text), ...saidSecrets(text), ...typedSecrets(text), ...saidPhrases(text)];
+  const anchors = [...text.matchAll(anchor)];
+  return [
+    ...promptAnswers(text),
+    ...saidSecrets(text, anchors),
+    ...typedSecrets(text, anchors),
+    ...saidPhrases(text),
+  ];
 }
 
 const reach = { before: 48, after: 140 };
 const typedWord = /[^\s"'`«»“”„‘’「」『』，。、；：（）*,;()]{8,64}/g;
 
 /** Words that look like a password in the line of a word for one, whatever says how they belong together. */
-function typedSecrets(text: string): Span[] {
+function typedSecrets(text: string, anchors: readonly RegExpExecArray[]): Span[] {
   let done = 0;
-  return [...text.matchAll(anchor)].flatMap((match) => {
+  return anchors.flatMap((match) => {
     const at = match.index + match[0].length;
     if (isInMask(text, match.index) || isPartOfName(text, match.index, at)) return [];
     const before =
@@ -123,19 +130,28 @@ function isPartOfName(text: string, start: number, end: number): boolean {
   );
 }
 
-const saidPhrase =
-  /(?:pass(?:phrase|word|wort)|kennwort|mot de passe|contraseña)\b[^\n\0:"“]{0,40}?(?:\b(?:is|ist|est|es|was)|:)\s{1,2}(?:["“„«]([a-z]{3,12}(?: [a-z]{3,12}){1,9})["”“»]|([a-z]{3,12}(?: [a-z]{3,12}){2,9})(?=\s*(?:\n|\0|$)))/g;
+const phraseWords = `[a-z]{3,12}(?: [a-z]{3,12})`;
+const saidPhrase = new RegExp(
+  String.raw`(?:pass(?:phrase|word|wort)|kennwort|mot de passe|contraseña)\b[^\n\0:"“]{0,40}?(?:(?:\b(?:is|ist|est|es|was)|:)\s{1,2}(?:["“„«](${phraseWords}{1,9})["”“»]|(${phraseWords}{2,9})(?=\s*(?:\n|\0|$)))|\b(?:is|was|lautet)\s[\x60'"“„]([A-Za-z]{3,12}(?: (?:[A-Za-z]{3,12}\d{0,4}|\d{1,6})){1,9})[\x60'"”“])`,
+  "g",
+);
 const plainWord =
   /^(?:the|an|and|for|with|that|this|from|you|your|are|not|was|will|can|have|has|its|then|when|should|must|be|is|in|to|of|or|on|at|by|as|it|set|sent|stored|required|needed|used|correct|incorrect|wrong|invalid|missing|too|very|only|also|password|passphrase|field|please|enter|does|did|no|but|if|so|we|they|der|die|das|und|nicht)$/;
 
 /** "The passphrase is "…"": several words, of which none belongs to a sentence. */
 function saidPhrases(text: string): Span[] {
   return [...text.matchAll(saidPhrase)].flatMap((match) => {
-    const value = match[1] ?? match[2] ?? "";
-    const isSentence = value.split(" ").some((one) => plainWord.test(one)) || isPlaceholder(value);
-    return isSentence ? [] : [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")];
+    const value = match[1] ?? match[2] ?? match[3] ?? "";
+    return isSentence(value) ? [] : [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")];
   });
 }
+
+function isSentence(value: string): boolean {
+  return value.split(" ").some((one) => plainWord.test(one.toLowerCase())) || isPlaceholder(value);
+}
+
+const quotedPhrase =
+  /^[ \t]?[«"'“”„‘’「『`]\s?((?:\p{L}{3,14}\d{0,4}|\d{1,6})(?: (?:\p{L}{3,14}\d{0,4}|\d{1,6})){2,9})\s?[»"'“”‘’」』`]/u;
 
 const prompt =
   /(?:[Pp]assword|[Pp]assphrase|\bPIN|[Pp]asscode)\b[^\n\0=]{0,80}?: ?([\x21-\x7e]{4,80})(?=\s*(?:\n|\0|$|\\n))/g;
@@ -144,12 +160,12 @@ const prompt =
 function promptAnswers(text: string): Span[] {
   return [...text.matchAll(prompt)].flatMap((match) => {
     const value = isInMask(text, match.index) ? "" : (match[1] ?? "");
-    return isChosen(value) ? [makeSpan(match.index + match[0].length - value.length, value, "password")] : [];
+    return isTold(value) ? [makeSpan(match.index + match[0].length - value.length, value, "password")] : [];
   });
 }
 
-function saidSecrets(text: string): Span[] {
-  return [...text.matchAll(anchor)].flatMap((match) => {
+function saidSecrets(text: string, anchors: readonly RegExpExecArray[]): Span[] {
+  return anchors.flatMap((match) => {
     const at = match.index + match[0].length;
     if (isInMask(text, match.index)) return [];
     const line = /^[^\n\0]{0,140}/.exec(text.slice(at, at + 140))?.[0] ?? "";
@@ -164,6 +180,10 @@ function saidAfter(line: string, at: number, word: string): Span[] | undefined {
   const found = joint === undefined ? undefined : readWord(line, joint.length);
   if (found !== undefined && isSaid(found.value, word, isDirect))
     return [makeSpan(at + found.start, found.value, "password")];
+  const phrase =
+    joint === undefined || /["'`]/.test(joint) ? undefined : quotedPhrase.exec(line.slice(joint.length))?.[1];
+  if (phrase !== undefined && passwordWords.some((one) => word.startsWith(one)) && !isSentence(phrase))
+    return [makeSpan(at + line.indexOf(phrase, joint?.length), phrase, "password")];
   return pairAfter(line, at, word) ?? besideWord(line, at, word);
 }
 
@@ -188,29 +208,44 @@ function isSaid(value: string, word: string, isDirect: boolean): boolean {
   if (keyWords.includes(word) || keyWords.some((key) => key.toLowerCase() === word))
     return isScrambled(value, 16);
   // Not after other words only: "the password of user2 is stored in db1".
-  return isChosen(value) && (isDirect || /[!@#$%^&*~+]|\d.*\d/.test(value) || isScrambled(value, 8));
+  return isTold(value) && (isDirect || isPlainlyOne(value) || /[~+]/.test(value) || isScrambled(value, 8));
 }
 
-const pair = /^[^\n\d/:]{0,24}?[ :]\s?[`"']?([\w.@-]{2,40})\s?[/:|]\s?([\x21-\x7e]{6,80})/;
+const [beforePair, afterPair] = [
+  String.raw`^[^\n\d/:]{0,24}?[ :]\s?[\x60"']?([\w.@-]{2,40})[\x60"']?(?:\s?[/:|]\s?`,
+  String.raw`)[\x60"']?([\x21-\x7e]{6,80})`,
+];
+const pair = new RegExp(beforePair + afterPair);
+/** Also `bob and …`. */
+const pairOrList = new RegExp(String.raw`${beforePair}|\s(?:und|and|et|y|e|en|i|и)\s${afterPair}`);
+
+/** Whether a value that nothing but its place shows to be a password has more of one than a digit. */
+function isPlainlyOne(value: string): boolean {
+  return /\d.*\d|[!@#$%^&*]/.test(value) || isJoined(value);
+}
 
 /** `creds are bob:…`, `log in with bob / …` */
 function pairAfter(line: string, at: number, word: string): Span[] | undefined {
   if (!/^(?:creds?|credentials?|log ?in|zugangsdaten)$/.test(word)) return undefined;
-  const match = pair.exec(line);
+  const match = (word.startsWith("log") ? pair : pairOrList).exec(line);
   const value = (match?.[2] ?? "").replace(/[`"'”’].*$/, "").replace(trailing, "");
-  if (match === null || !isChosen(value) || !/\d.*\d|[!@#$%^&*]/.test(value)) return undefined;
+  if (match === null || !isTold(value) || !isPlainlyOne(value)) return undefined;
   return [makeSpan(at + match[0].length - (match[2] ?? "").length, value, "password")];
 }
 
-const besideEnd = /^[ \t]([\x21-\x7e]{6,80})(?=[\s]|$)/;
+/** An ending of the word, as in many languages, but no plural of an English one. */
+const nowWord = /^[ \t](?:now|still|теперь|сейчас|jetzt|neu)(?=[ \t])/;
+const besideEnd = /^(?!s[ \t])\p{L}{0,4}[ \t]([\x21-\x7e]{6,80})(?=[^\x21-\x7e]|$)/u;
 
 /** `with password …`: the value follows at once, so it has to look like nothing else. */
 function besideWord(line: string, at: number, word: string): Span[] | undefined {
-  const match = besideEnd.exec(line);
+  const skipped = nowWord.exec(line)?.[0].length ?? 0;
+  const match = besideEnd.exec(line.slice(skipped));
   const value = (match?.[1] ?? "").replace(/^[`"'“]+/, "").replace(trailing, "");
-  if (match === null || words.test(word) || !isChosen(value) || !/\d.*\d|[!@#$%^&*]/.test(value))
-    return undefined;
-  return /[=:(]/.test(value) ? undefined : [makeSpan(at + match[0].indexOf(value), value, "password")];
+  if (match === null || words.test(word) || !isTold(value) || !isPlainlyOne(value)) return undefined;
+  return /[=:(]/.test(value)
+    ? undefined
+    : [makeSpan(at + skipped + match[0].indexOf(value), value, "password")];
 }
 
 const beforeWord =
@@ -228,7 +263,7 @@ function saidBefore(text: string, at: number, word: string): Span[] | undefined 
     return undefined;
   const match = beforeWord.exec(before);
   const value = match?.[1] ?? "";
-  if (match === null || !isChosen(value) || isPlaceholder(value)) return undefined;
+  if (match === null || !isTold(value) || isPlaceholder(value)) return undefined;
   return [makeSpan(at - before.length + match.index + match[0].indexOf(value), value, "password")];
 }
 
@@ -278,6 +313,8 @@ export function besideSecrets(text: string, runs: readonly CharRun[]): Span[] {
 /** `login=…`, and any setting of an `.env` file that looks random. */
 function isSetting(text: string, start: number, before: string): boolean {
   if (/(?:login|auth|cred\w{0,8}|session|sid)=$/i.test(before)) return true;
+  if (/(?:^|[\s"'])export [A-Z][A-Z0-9_]{1,40}=$/.test(before))
+    return !explained.test(before.replaceAll("_", " "));
   return (
     /[\n\0+\d→:|\t ]\s*[A-Z][A-Z0-9_]{1,40}=$/.test(before) &&
     /\.env\b[^\0]*$/.test(text.slice(Math.max(0, start - 800), start))

@@ -12,7 +12,8 @@ export function quoteError(line: string): string {
   return orders(shape) ? "" : shape.replace(/[\s:;,.-]+$/, "");
 }
 
-const clauseEnd = /(?<=[.;!?])\s+|[。；！？]|\s+[—–|>]+\s+|\s+(?=\()|\n/;
+/** A short word in brackets is the error's own: `curl: (6) Could not resolve host`. */
+const clauseEnd = /(?<=[.;!?])\s+|[。；！？]|\s+[—–|>]+\s+|\s+(?=\((?!\w{1,20}\)))|\n/;
 
 function orders(part: string): boolean {
   const words = part.replace(/^[\s\W_]*(?:(?:error|err|fatal|warning|hint|note|tip|info|e)[\s:!\]]+)*/i, "");

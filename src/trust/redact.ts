@@ -4,6 +4,7 @@ import {
   isChosen,
   isExample,
   isInMask,
+  isJoined,
   isMasked,
   isMixed,
   isPlaceholder,
@@ -43,6 +44,18 @@ export function redact(text: string): string {
 /** Redacts a prompt of which nothing else of the session is known: one word alone may answer a question for a password. */
 export function redactPrompt(text: string): string {
   return looksTyped(text.trim()) ? mask(text, [makeSpan(0, text, "password")]) : redact(text);
+}
+
+const word = /[^\s"'`«»“”„,;()]{8,64}/g;
+
+/** Masks what may be a password wherever it stands, in a redacted text that is kept apart from the session that would show it to be one. */
+export function maskLikely(text: string): string {
+  const spans = [...text.matchAll(word)].flatMap(({ 0: found, index }) => {
+    const value = found.replace(/[.:!?]+$/, "");
+    const isLikely = looksTyped(value) || (isJoined(value) && /[A-Z]/.test(value));
+    return isLikely ? [makeSpan(index, value, "password")] : [];
+  });
+  return mask(text, spans);
 }
 
 /** Redacts the value of a named field: under `password` all of it is secret. */

@@ -1,5 +1,5 @@
 import type { Event } from "../records/index.ts";
-import { isChosen, isGiven, isPlaceholder, makeSpan, type Span } from "./assignments.ts";
+import { isChosen, isGiven, isPlaceholder, isScrambled, isTold, makeSpan, type Span } from "./assignments.ts";
 import { isKeyLike, looksTyped } from "./forms.ts";
 
 /*
@@ -17,10 +17,24 @@ const printing = new RegExp(
     String.raw`\bsecretsmanager get-secret-value\b|\bssm get-parameters?\b[^\n]*--with-decryption|\becr get-login-password\b|\bgcloud (?:secrets versions access|auth (?:application-default )?print-\w+-token)\b`,
     String.raw`\baz (?:keyvault secret show|account get-access-token)\b|\bvault (?:kv get|read|print token|token create)\b[^\n]*(?:-field|token)|\bdoppler secrets get\b|\bchamber read\b|\binfisical secrets get\b`,
     String.raw`\bsecurity find-(?:generic|internet)-password\b[^\n]*-w|\bsecret-tool lookup\b|\bkeyring get\b|\bget secrets?\b[^\n]*(?:jsonpath|go-template|base64 (?:-d|--decode|-D))`,
-    String.raw`\b(?:echo|printenv|printf)\s[^\n|;]{0,20}\$?\{?\w*(?:TOKEN|PASS|PASSWORD|PASSWD|SECRET|API_?KEY|_PW|_PWD)\w*\}?["']?\s*$|\bopenssl rand\b|\bpwgen\b|\b(?:ansible-vault view|sops (?:-d|decrypt)|gpg (?:-d|--decrypt)|age -d)\b`,
+    String.raw`\b(?:echo|printenv|printf)\s[^\n|;]{0,20}\$?\{?\w*(?:TOKEN|PASS|PASSWORD|PASSWD|SECRET|API_?KEY|_PW|_PWD)\w*\}?["']?\s*$|\bopenssl rand\b|\b(?:pwgen|apg|makepasswd|pwqgen|diceware|xkcdpass)\b|\btoken_(?:urlsafe|hex)\(|\bdumpprivkey\b|/dev/u?random\b[^\n]*\b(?:base64|tr)\b|\b(?:ansible-vault view|sops (?:-d|decrypt)|gpg (?:-d|--decrypt)|age -d)\b`,
   ].join("|"),
   "i",
 );
+
+/** Reads something by a name that is a secret's: `terraform output -raw db_password`, `jq -r .token`, `git config --get x.password`. */
+const readsByName = new RegExp(
+  String.raw`(?:^|[\s'"\x60(/-])(?:output|get|show|read|view|reveal|fetch|print|dump|decrypt|query|lookup|select|jq|yq|config|cut|awk|grep|printf|echo|g|raw|p|initial)\b[^\n|]{0,200}?(?:[\s/._'"=:{-]|\w_|db|root|admin|auth|api|access)(?:${namesSecret}|requirepass|psk|auth[_-]?(?:key|token)|signing[_-]?key)s?(?=["'}\])\s=/]|$)(?:[^\n|]{0,80}|[^\n]{0,80}\|\s*(?:tr|cut|head|sed|awk|jq|xxd|od|hexdump|base64)\b[^\n]{0,80})$`,
+  "i",
+);
+
+/** The secret that a command has printed, if it is one that prints secrets. */
+function printedBy(command: string, output: string): string | undefined {
+  if (printing.test(command)) return readPrinted(output);
+  const value = readsByName.test(command) ? readPrinted(output) : undefined;
+  // Less telling, so it has to look like one.
+  return value !== undefined && (isTold(value) || isScrambled(value, 12)) ? value : undefined;
+}
 
 /** What a command that prints a secret has printed: its only line, or the first of a password store. */
 function readPrinted(output: string): string | undefined {
@@ -73,7 +87,7 @@ export function shownSecrets(events: readonly Pick<Event, "kind" | "text" | "com
   let before = "";
   return events.flatMap(({ kind, text, command }) => {
     const found: (string | undefined)[] = [];
-    if (kind === "call" && command !== null && printing.test(command)) found.push(readPrinted(text));
+    if (kind === "call" && command !== null) found.push(printedBy(command, text));
     if (kind === "prompt") {
       if (asksForSecret(before)) found.push(...readAnswer(text));
       if (naming.test(text)) found.push(...readNamed(prompts.slice(-3)));
@@ -97,7 +111,7 @@ const typedCommand = /(?:^|\n)[^\n$#%>]{0,60}[$#%>] ([^\n]{4,300})\n([^\n]{6,400
 /** `$ pass show a/b` with its output below, in one text. */
 export function printedSecrets(text: string): Span[] {
   return [...text.matchAll(typedCommand)].flatMap((match) => {
-    const value = printing.test(match[1] ?? "") ? readPrinted(match[2] ?? "") : undefined;
+    const value = printedBy(match[1] ?? "", match[2] ?? "");
     return value === undefined
       ? []
       : [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")];

@@ -1,4 +1,4 @@
-import { gradeName, isChosen, isScrambled, makeSpan, type Span } from "./assignments.ts";
+import { gradeName, isChosen, isGiven, isScrambled, isTold, makeSpan, type Span } from "./assignments.ts";
 import type { TellingParts } from "./telling.ts";
 
 /** Values under a telling heading: columns of any table, rows of SQL, and keys of a JSON object. */
@@ -23,7 +23,7 @@ interface Located {
   readonly words: RegExpExecArray;
 }
 
-const headingWord = String.raw`(?:\w{1,20}[ _-])?(?:pass(?:word|wd|wort|phrase)?|pwd|pw|secret|token|api[ _-]?key|access[ _-]?key|credential|kennwort|contraseña|mot de passe|senha|パスワード|密码|密碼|비밀번호|пароль)s?(?:[ _-](?:key|token|hash))?`;
+const headingWord = String.raw`(?:\w{1,20}[ _-]){0,2}(?:pass(?:word|wd|wort|phrase|code)?|pwd|pw|psk|mdp|secret|token|api[ _-]?key|access[ _-]?key|credential|kennwort|contraseña|clave|mot de passe|senha|wachtwoord|hasło|heslo|lösenord|parola|şifre|salasana|adgangskode|passord|パスワード|密码|密碼|비밀번호|пароль)s?(?:[ _-](?:key|token|hash))?`;
 const heading = new RegExp(
   String.raw`(?<=^|[\n\0|│┃\t,;>]|  |\\n)[ "'*\x60]{0,12}(${headingWord})[ "'*\x60]{0,60}(?=[|│┃\t,;\n\r]|  |<\/th|$)`,
   "gi",
@@ -67,8 +67,10 @@ function columnSecrets(text: string, headings: readonly Located[]): Span[] {
     const lineStart = Math.max(table.lastIndexOf("\n", at), table.lastIndexOf("\0", at)) + 1;
     const lineEnd = endOfLine(table, at);
     if (lineEnd - lineStart > 400) return [];
-    done = lineEnd;
-    return secretsBelow(table, lineStart, lineEnd);
+    const below = secretsBelow(table, lineStart, lineEnd);
+    // The rows of a table are no headings of others.
+    done = below.end;
+    return below.spans;
   });
 }
 
@@ -87,18 +89,23 @@ function endOfLine(text: string, at: number): number {
   return end < 0 ? text.length : end;
 }
 
-function secretsBelow(text: string, lineStart: number, lineEnd: number): Span[] {
+function secretsBelow(
+  text: string,
+  lineStart: number,
+  lineEnd: number,
+): { readonly spans: Span[]; readonly end: number } {
+  const none = { spans: [], end: lineEnd };
   const header = text.slice(lineStart, lineEnd);
   const separator = separators.find((one) => one.test(header.trim()));
-  if (separator === undefined) return [];
+  if (separator === undefined) return none;
   const names = splitCells(header, lineStart, separator).map(({ text: name }) => name);
   if (
     names.filter((name) => name !== "").length < 2 ||
     names.some((name) => name.length > 40 || /[(){}[\]=<>$]|^\d+→?$/.test(name))
   )
-    return [];
+    return none;
   const columns = names.flatMap((name, i) => (isTelling(name) ? [i] : []));
-  const spans: Span[] = [];
+  const below = new Map(columns.map((i) => [i, [] as Cell[]]));
   let [at, rows] = [lineEnd + 1, 0];
   while (at < text.length && rows++ < maxRows) {
     const end = endOfLine(text, at);
@@ -106,11 +113,31 @@ function secretsBelow(text: string, lineStart: number, lineEnd: number): Span[] 
     if (line.trim() !== "" && !/^[\s+|│┃├┼┤┌┬┐└┴┘─═╪╞╡:=-]+$/.test(line)) {
       const cells = splitCells(line, at, separator);
       if (cells.length !== names.length && !(separator.source === " {2,}" && cells.length > 1)) break;
-      for (const i of columns) spans.push(...judgeCell(cells[i], names[i] ?? ""));
+      for (const i of columns) {
+        const cell = cells[i];
+        if (cell !== undefined) below.get(i)?.push(cell);
+      }
     } else if (line.trim() === "" && rows > 1) break;
     at = end + 1;
   }
-  return spans;
+  return {
+    spans: [...below].flatMap(([i, cells]) => judgeColumn(cells, names[i] ?? "")),
+    end: Math.min(at, text.length),
+  };
+}
+
+/** A column that holds passwords holds nothing else: beside two of them, a word is one too. */
+function judgeColumn(cells: readonly Cell[], name: string): Span[] {
+  const found = cells.flatMap((cell) => judgeCell(cell, name));
+  const others = cells.filter(({ text }) => text !== "" && !/^[-–—*]+$/.test(text));
+  if (found.length < 2 || found.length * 2 < others.length || !isPasswordName(name)) return found;
+  return others.flatMap(({ text, start }) =>
+    isGiven(text) && text.length <= 64 ? [makeSpan(start, text, "password")] : [],
+  );
+}
+
+function isPasswordName(name: string): boolean {
+  return !/token|key|secret|credential/i.test(name);
 }
 
 function isTelling(name: string): boolean {
@@ -119,9 +146,9 @@ function isTelling(name: string): boolean {
 
 function judgeCell(cell: Cell | undefined, name: string): Span[] {
   if (cell === undefined) return [];
-  const isPassword = !/token|key|secret|credential/i.test(name);
+  const isPassword = isPasswordName(name);
   const isRandom = isScrambled(cell.text, 12) || /[!@#$%^&*]/.test(cell.text);
-  const isSecret = isChosen(cell.text) && (isPassword || isRandom);
+  const isSecret = isPassword ? isTold(cell.text) : isChosen(cell.text) && isRandom;
   return isSecret ? [makeSpan(cell.start, cell.text, isPassword ? "password" : "secret")] : [];
 }
 

@@ -14,8 +14,8 @@ import { leastTrusted, readProvenance } from "./provenance.ts";
 export function findDoubt(finding: Finding, events: readonly Event[], root: string | null): Doubt | null {
   const { failed, acts, commands } = findActs(finding, events);
   const steps = [...commands, ...listQuotes(finding)];
-  const danger = findDanger(steps, { root })?.words ?? findRisk(steps);
-  if (danger !== null) return { kind: "dangerous", from: "agent", words: danger };
+  const danger = findDanger(steps, { root, isUnasked: true });
+  if (danger !== null) return { kind: "dangerous", from: "agent", words: danger.words };
   const end = events.findLastIndex((event) => acts.includes(event));
   const before = events.slice(0, end < 0 ? events.length : end);
   for (const telling of listTraced(finding, { failed, commands, root })) {
@@ -24,33 +24,6 @@ export function findDoubt(finding: Finding, events: readonly Event[], root: stri
   }
   return null;
 }
-
-/** Steps that people write into skills, and that no agent should take because of a lesson; the rest of a sentence. */
-function findRisk(commands: readonly string[]): string | null {
-  return risks.find(([, pattern]) => commands.some((command) => pattern.test(command)))?.[0] ?? null;
-}
-
-const risks: readonly (readonly [words: string, pattern: RegExp])[] = [
-  [
-    "runs something with more rights",
-    /(?:^|[;&|(]\s*|\s)(?:sudo|su|doas|pkexec|runas)\s+\S|\s(?:-u|--user)[ =]root\b/,
-  ],
-  [
-    "loads other code",
-    /\b(?:LD_PRELOAD|DYLD_INSERT_LIBRARIES|NODE_OPTIONS|PYTHONSTARTUP|BASH_ENV|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS|GIT_SSH_COMMAND)=|\b(?:PATH|PYTHONPATH|NODE_PATH)=["']?(?:\/tmp|\/var\/tmp|~|\/dev)/,
-  ],
-  [
-    "gets packages from somewhere else",
-    /\bpip3?\b.*\s-(?:i|f|r)\s?["']?https?:|\s--userconfig\b|@npm:|\bconda\b.*\s(?:-c|--channel)\s|\b(?:npm|pnpm|yarn|bun)\s+(?:i|install|add)\s(?:.*\s)?(?![@.~/-])[\w.-]+\/[\w.-]+(?:\s|$)|\bgo (?:run|install)\s+[\w.-]+\.\w+\/\S*@|\bdocker (?:run|pull)\b.*\s[\w.-]+\/[\w.-]+/,
-  ],
-  [
-    "turns a verification off",
-    /strict[-_]ssl(?:[= ]false)?|--ignore-scripts[= ]false|--trust\b|insecure\b|--insecur|AllowUnauthenticated|CHECKSUM_BEHAVIOR|STRICT_SSL=|--skip-integrity|CA_BUNDLE=(?:["']{2}|\s|$)|--no-require-hashes|SKIP_\w*VERIF|--break-system-packages|securityMode=/i,
-  ],
-  ["rewrites what others have", /\bgit push\b.*\s(?:--force\b(?!-with-lease)|-f\b|--mirror\b)/],
-  ["opens a way in", /\b(?:ngrok|cloudflared tunnel|localtunnel|nc -l|ssh -R)\b/],
-  ["lets everybody use a file", /\bchmod\s+(?:-\w+\s+)*[ao]?=rwx/],
-];
 
 /** The words whose origin decides about a finding. */
 export function listTracedWords(finding: Finding, events: readonly Event[], root: string | null): string[] {
@@ -69,12 +42,11 @@ function findActs({ refs }: Finding, events: readonly Event[]) {
   return { failed, acts, commands: acts.flatMap(({ command }) => command ?? []) };
 }
 
-interface Told extends Circumstances {
-  readonly commands: readonly string[];
-}
-
 /** The telling words that the failing call did not have. */
-function listTraced(finding: Finding, { failed, commands, root }: Told): TellingWord[] {
+function listTraced(
+  finding: Finding,
+  { failed, commands, root }: Tracing & { readonly commands: readonly string[] },
+): TellingWord[] {
   const tried = new Set(listTellingWords(failed?.command ?? "", root).map(({ word }) => word));
   return listTold(finding, commands, root).filter(({ word }) => !tried.has(word));
 }
@@ -188,7 +160,7 @@ function findOptions({ args, env }: Run): string[] {
 
 // --- Where they came from ---
 
-interface Circumstances {
+interface Tracing {
   readonly failed: Event | undefined;
   readonly root: string | null;
 }
@@ -197,7 +169,7 @@ interface Circumstances {
 export function traceWord(
   { kind, word }: TellingWord,
   before: readonly Event[],
-  { failed, root }: Circumstances,
+  { failed, root }: Tracing,
 ): Provenance | null {
   let from: Provenance | null = null;
   const downloads = new Set<string>();

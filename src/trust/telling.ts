@@ -7,7 +7,7 @@ import type { Span } from "./assignments.ts";
 // biome-ignore format: a list reads better in groups
 const pieces = [
   "passw", "passp", "passc", "passin ", "passout", "passord", "pass:", "pass=", "pass ", 'pass"', "pass'", "pass,", "pass;", "pass|", "pass\t", "pass\n",
-  "assword", "assphrase", "pwd=", "pwd:", "pwd ", 'pwd"', "pwd'", "pwd|", "pwd,", "pwd;", "pwd\t", " pw ", " pw?", " pw:", " pw=", ";pw=", '"pw"', "pw: ",
+  "assword", "assphrase", "pwd=", "pwd:", "pwd ", 'pwd"', "pwd'", "pwd|", "pwd,", "pwd;", "pwd\t", " pw ", " pw?", " pw:", " pw=", ";pw=", '"pw"', "pw: ", "(pw ", "_pw_set", "mdp:", "mdp ",
   "secret", "login", "logon", "log in", "cred", "signin", "unlock", " pin ", " pin:", "\npin:",  " pin=",  "psk=", "2fa code", "-time code",
   "token,", "token|", "token |", "token\t", "token  ", "token;", "token<", "tokens,", 'tokens"', "tokens\\",
   "api key", "api_key", "apikey", "access key", "access_key", 'keys"', "keys\\", 'sessions"',
@@ -16,7 +16,7 @@ const pieces = [
   " user=", "sudo -", "kinit", "cryptsetup", "ssh-add", "| su ", "ftp -", "env add", "stdin", "kv put", "config:set", "securestring",
   " otp", " totp", "puk ", " tan ", "passcode", "-otp", "fication code", "security code", "sms code", "ator code", " code.", " seed ", "seed:", "mnemonic", " phrase", "wallet",
   "2fa", "mfa ", "setup key", "set-up key", "license key", "licence key", "license:", "product key", "activation ", "serial key", "serial number", "wlan", "wi-fi", "wifi", "wpa2", " card ", " card:", "visa ", "amex", "kreditkarte", "cvv", "cvc", " cid ",
-  "covery codes", "backup codes", "scratch codes", "gency codes", "ungscodes", ":5432:", "masterauth", " on >", "r community ", "-server key", "isakmp", "shared-key", ": psk", ": eap", ": xauth",
+  "covery codes", "backup codes", "scratch codes", "gency codes", "ungscodes", ":5432:", "masterauth", " on >", "r community ", "-server key", "isakmp", "shared-key", "rootpw", "ocommunity ", "option key", "createuser ", "auth.txt", "auth.conf", "user-pass", "\nauth ", "]:587", "]:465", "*:*:", ": psk", ": eap", ": xauth",
   '"result"', '"kty"', "private-lines", " key ->", " key →", " key is", "key[", "key = {", "key = [", "key = new", "keybytes", "dc3dvcmq6", "/dev/tty", "mmand not found", ": not found", "hashcat", "cracked", "potfile", '"auth ', '"pass ', "-token ", " user ", "user: ",
   "fernet(", "hmac.new(", "aesgcm(", "yspec(", "from_key(", "vatekey(", "oaccount(", "key: ", 'key":', "op read", "salt", "csrf", "xsrf", "_pw=", "_pw ", "identified by", "mot_de_passe", "clé_", "cle_", " psk", "_psk", "psk:",
   "sqlplus", "impdp", "expdp", "sqlldr", "rman ", "sqlcl", "<(echo", "samba-tool", "mkpasswd",
@@ -33,18 +33,20 @@ const skips = new Uint8Array(4096).fill(window - 1);
 const ends = new Uint8Array(65_536);
 const byEnd = new Map<string, string[]>();
 const hash = (a: number, b: number): number => (((a | 32) << 5) ^ (b | 32)) & 4095;
-const hashEnd = (codes: Uint16Array, at: number): number =>
-  ((hash(codes[at] ?? 0, codes[at + 1] ?? 0) << 4) ^ hash(codes[at + 2] ?? 0, codes[at + 3] ?? 0)) & 65_535;
+const hashEnd = (a: number, b: number, c: number, d: number): number =>
+  ((hash(a, b) << 4) ^ hash(c, d)) & 65_535;
 for (const piece of pieces) {
   // The end tells more than the beginning: `token,` is rare, `token` is not.
   const end = piece.slice(-window);
-  const codes = readCodes(end);
-  for (let i = 1; i < window; i++) {
-    const block = hash(codes[i - 1] ?? 0, codes[i] ?? 0);
-    skips[block] = Math.min(skips[block] ?? 0, window - 1 - i);
-  }
-  ends[hashEnd(codes, 0)] = 1;
-  byEnd.set(end, [...(byEnd.get(end) ?? []), piece]);
+  const [a, b, c, d] = [end.charCodeAt(0), end.charCodeAt(1), end.charCodeAt(2), end.charCodeAt(3)];
+  const [first, second] = [hash(a, b), hash(b, c)];
+  if ((skips[first] ?? 0) > 2) skips[first] = 2;
+  if ((skips[second] ?? 0) > 1) skips[second] = 1;
+  skips[hash(c, d)] = 0;
+  ends[hashEnd(a, b, c, d)] = 1;
+  const others = byEnd.get(end);
+  if (others) others.push(piece);
+  else byEnd.set(end, [piece]);
 }
 
 /** The codes of a text's characters: many times faster to look up than in the text. */
@@ -66,14 +68,15 @@ function findPieces(text: string): number[] {
       continue;
     }
     at++;
-    if (ends[hashEnd(codes, at - window)] === 1) {
+    const [a = 0, b = 0, c = 0, d = 0] = [codes[at - 4], codes[at - 3], codes[at - 2], codes[at - 1]];
+    if (ends[hashEnd(a, b, c, d)] === 1) {
       const candidates = byEnd.get(text.slice(at - window, at).toLowerCase());
       const piece = candidates?.find((one) => text.slice(at - one.length, at).toLowerCase() === one);
       if (piece !== undefined) found.push(at - piece.length);
     }
   }
   // Before the first word of a text there is no blank.
-  if (/^(?:pw|pin)\b/i.test(text)) found.push(0);
+  if (/^(?:pw|pin|auth)\b/i.test(text)) found.push(0);
   for (const { index } of text.matchAll(shortWords)) found.push(index);
   return found.sort((a, b) => a - b);
 }

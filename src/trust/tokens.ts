@@ -73,6 +73,7 @@ const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
   ["apify-token", "apify_(?:api|proxy|ui)_[A-Za-z0-9]{30,}"],
   ["artifactory-token", "(?:AKCp[A-Za-z0-9]{60,}|cmVmd[A-Za-z0-9]{50,})"],
   ["auth0-token", "(?:atk|rtk)_[A-Za-z0-9]{30,}"],
+  ["azure-devops-token", "[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])"],
   ["azure-secret", "[\\w.~-]{3}[78]Q~[\\w.~-]{31,34}"],
   ["bitbucket-token", "BBDC-[A-Za-z0-9+/]{30,}"],
   ["buildkite-token", "bk(?:ua|aj|at|ct|pt)_[A-Za-z0-9]{30,}"],
@@ -162,7 +163,7 @@ const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
   ["cloudflare-tunnel", "eyJhIjoi[\\w+/=-]{60,}"],
   ["clickup-token", "pk_\\d{6,}_[A-Z0-9]{32}(?![A-Z0-9])"],
   ["hubspot-token", "pat-(?:na|eu|ap)\\d-[0-9a-f]{8}-[0-9a-f-]{27}"],
-  ["wallet-key", "(?:[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,}|(?:5[HJK]|[KL])[1-9A-HJ-NP-Za-km-z]{49,51}(?![\\w+/=-]))"],
+  ["wallet-key", "(?:[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,}|(?:5[HJK]|9[1-9A-HJ-NP-Za-km-z]|[KL])[1-9A-HJ-NP-Za-km-z]{49,51}(?![\\w+/=-])|c[1-9A-HJ-NP-Za-km-z]{51}(?![\\w+/=-]))"],
   ["other-token", "(?!pk_)[a-z]{2,12}_(?:live|test|prod|sandbox|pat|sk|secret|api|key|token|tok|oat|at|rt)_(?=[a-z]*[A-Z\\d])[A-Za-z0-9]{20,}"],
 ];
 
@@ -190,8 +191,10 @@ function matchRun(text: string, start: number, pattern: RegExp): Span | undefine
       return tryAt(start - head.length) ?? tryAt(start);
     }
     default:
-      // Ids and hashes often start with a digit, tokens never.
-      return text.charCodeAt(start) < 0x41 ? undefined : tryAt(start);
+      // Ids and hashes often start with a digit, few tokens do.
+      return text.charCodeAt(start) < 0x41 && !/00|4b1d|5[HJK]|9[1-9A-Z]/.test(text.slice(start, start + 4))
+        ? undefined
+        : tryAt(start);
   }
 }
 

@@ -126,6 +126,7 @@ const requiredTexts: Readonly<Record<string, readonly string[]>> = {
   withheld: ["id"],
   unmatched: ["text"],
   asked: ["lessonId"],
+  held: ["goal"],
   offer: [],
 };
 

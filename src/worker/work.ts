@@ -11,8 +11,15 @@ import {
 } from "../base/index.ts";
 import { type Knack, openKnack } from "../open.ts";
 import type { HookNote } from "../recall/index.ts";
+import { getSessionId } from "../records/index.ts";
 import { type Home, resolveHome } from "../settings/index.ts";
-import { type Note, readWorkerState, type WorkerSign, workerStateFile } from "../spool/index.ts";
+import {
+  type Note,
+  readWorkerState,
+  type WorkerSign,
+  workerStateFile,
+  writeVerdict,
+} from "../spool/index.ts";
 import type { SessionView } from "../transcripts/index.ts";
 import { type Redactor, redact } from "../trust/index.ts";
 import { openInbox } from "./inbox.ts";
@@ -165,10 +172,27 @@ class Worker {
       await knack.deriveSignals(heard);
       worked.drafts += (await knack.publishOwn({ sessions: this.latest.splice(0), until: isLate })).length;
     }
+    if (heard.length > 0) await this.trackGoals(heard, places);
     if (heard.length > 0) await knack.tellChronic("start");
     if (await knack.renewSnapshot()) worked.snapshot = true;
     // Only now: if this worker is killed before, the next one must publish.
     through.forEach(inbox.done);
+  }
+
+  /** Opens and closes the goals of these sessions, and leaves for the hook what the latest of each owes. */
+  private async trackGoals(heard: readonly SessionView[], places: readonly TakenNote[]): Promise<void> {
+    const { knack, home } = this;
+    const notes = new Map(places.map(({ note }) => [note.session, note]));
+    const noteOf = (session: SessionView) => notes.get(getSessionId(session));
+    const tracked = await knack.trackGoals(heard, (session) => {
+      const note = noteOf(session);
+      const event = note?.type === "place" ? note.event : null;
+      return { over: event === "Stop" ? "turn" : event === "SessionEnd" ? "session" : null };
+    });
+    for (const { session, verdict } of tracked) {
+      const note = noteOf(session);
+      if (note) writeVerdict(home, note.session, { ...verdict, at: note.at });
+    }
   }
 
   /** Handles one note that may be at fault, and returns it if that succeeded. */

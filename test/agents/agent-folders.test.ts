@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { createAgentFolders, createSessionFilter } from "../../src/agents/agents.ts";
-import { openKnack } from "../../src/index.ts";
+import { openKnack } from "../../src/open.ts";
 import type { Format } from "../../src/records/session.ts";
 import { claudeLines } from "../helpers/claude.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -97,6 +97,18 @@ describe("the places for several agents", () => {
       rules.map((path) => join(root, path)),
     );
   });
+
+  it.each<[Format[], string[]]>([
+    [["claude-code", "opencode", "cursor"], ["/h/.claude/skills"]],
+    // Copilot CLI reads Claude Code's in repositories alone.
+    [
+      ["claude-code", "opencode", "copilot-cli"],
+      ["/h/.claude/skills", "/h/.agents/skills"],
+    ],
+    [["opencode", "copilot-cli"], ["/h/.agents/skills"]],
+  ])("of a person who works with %s are each read once", (formats, folders) =>
+    expect(places.skills("everywhere", null, formats)?.map(({ folder }) => folder)).toEqual(folders),
+  );
 
   it.each<[Format[], string[]]>([
     [

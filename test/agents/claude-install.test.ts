@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, it, test } from "vitest";
-import { openInstaller } from "../../src/agents/claude-install.ts";
+import { openInstaller } from "../../src/agents/install/installer.ts";
 import { createLibrary } from "../../src/library/files/packages.ts";
 import { JsonText } from "../../src/text/edits.ts";
 import { root } from "../helpers/knack.ts";
@@ -25,9 +25,9 @@ import { anyDocument, type Gaps, gapsOfSpace, gapsWithComments, isPlain, printed
 
 type InstallDeps = Parameters<typeof openInstaller>[0];
 const install = (deps: InstallDeps, root: string | null, options?: { dryRun?: boolean }) =>
-  openInstaller(deps).install(root, options);
+  openInstaller(deps, "claude").install(root, options);
 const uninstall = (deps: InstallDeps, root: string | null, options?: { dryRun?: boolean }) =>
-  openInstaller(deps).uninstall(root, options);
+  openInstaller(deps, "claude").uninstall(root, options);
 
 /** A person's home, with spaces and letters of other languages in its name, and Claude Code's folder in it. */
 function person(): InstallDeps & { readonly settings: string } {

@@ -4,6 +4,7 @@ import { type Dossier, parseDossierRef, toDossierRefs } from "../../src/authorin
 import type { Event } from "../../src/records/session.ts";
 import { aSkill, dossierWith, renderedDossier, toCreate, toPatch } from "../helpers/dossiers.ts";
 import { called, edited, ran, replied, said, session } from "../helpers/events.ts";
+import { runs } from "../helpers/runs.ts";
 
 const many = <Item>(count: number, make: (n: number) => Item): Item[] =>
   Array.from({ length: count }, (_, n) => make(n));
@@ -268,7 +269,7 @@ describe("a dossier", () => {
         expect(dossier.whole).toBe(omitted === 0);
         expect(dossier.timeline.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

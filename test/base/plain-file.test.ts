@@ -151,6 +151,7 @@ const readingAnyway = [
   "search/library-index.ts",
   "spool/offers.ts",
   "spool/spool.ts",
+  "spool/verdicts.ts",
   "worker/inbox.ts",
 ];
 

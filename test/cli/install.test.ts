@@ -5,10 +5,8 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmSync,
   statSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,7 +14,7 @@ import { describe, expect, test } from "vitest";
 import { unprivileged } from "../helpers/anybody.ts";
 import { knackHere } from "../helpers/here.ts";
 import { knack, type Ran, root } from "../helpers/knack.ts";
-import { databaseSessions, filesIn, machine } from "../helpers/machine.ts";
+import { filesIn, machine } from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
 interface Person {
@@ -156,7 +154,18 @@ describe("knack install claude", () => {
   ])("%j is wrong usage", async (words, says) => {
     const { run } = person();
     const { code, stderr } = await run(...words);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: `knack: ${says}\n  knack ${words[0]} claude\n` });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`knack: ${says}\n  knack ${words[0]} claude|codex|gemini`);
+  });
+
+  test.each([
+    ["claude-code", "knack install claude"],
+    ["codx", "knack install codex"],
+    ["gemini-cli", "knack install gemini"],
+  ])("%s is told the agent that was meant", async (typed, hint) => {
+    const { code, stderr } = await person().run("install", typed);
+    expect(code).toBe(2);
+    expect(stderr).toBe(`knack: knack install does not support "${typed}".\n  ${hint}\n`);
   });
 
   test("may run several times at once", async () => {
@@ -223,6 +232,71 @@ describe("knack install claude", () => {
   });
 });
 
+describe.each([
+  {
+    id: "codex",
+    name: "Codex",
+    folder: ".codex",
+    names: ["hooks.json", "config.toml"],
+    once: "trust Knack's hooks",
+  },
+  { id: "gemini", name: "Gemini CLI", folder: ".gemini", names: ["extensions/knack"], once: null },
+])("knack install $id", ({ id, name, folder, names, once }) => {
+  test("says what it writes, what to do once, and how to undo it; undone, all is as it was", async () => {
+    const { home, run } = person();
+    const before = filesIn(home);
+    const planned = await run("install", id, "--dry-run");
+    expect(planned.stdout).toContain(`Would install Knack in ${name}:`);
+    for (const one of names) expect(planned.stdout).toContain(`~/${folder}/${one}`);
+    expect(filesIn(home)).toEqual(before);
+    const { code, stdout } = await run("install", id);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Installed Knack in ${name}:`);
+    expect(stdout).toContain(`undo:    knack uninstall ${id}`);
+    expect(stdout).toContain(`${name} was not found on this machine`);
+    expect(stdout.includes("trust Knack's hooks")).toBe(once !== null);
+    expect((await run("install", id)).stdout).toContain("nothing was changed");
+    expect(JSON.parse((await run("install", id, "--json")).stdout)).toMatchObject({
+      ...{ agent: id, installed: true, changed: false, undo: `knack uninstall ${id}` },
+      afterwards: once === null ? null : expect.stringContaining(once),
+    });
+    const alone = await run("install", id, "--project");
+    expect(alone.code).toBe(2);
+    expect(alone.stderr).toContain(`${name} cannot have Knack for one project alone.\n  knack install ${id}`);
+    const out = JSON.parse((await run("uninstall", id, "--json")).stdout);
+    expect(out).toMatchObject({ agent: id, changed: true, remaining: [] });
+    expect(filesIn(home)).toEqual(before);
+    expect((await run("uninstall", id)).stdout).toBe(
+      `Knack is not installed in ${name}; nothing was changed.\n`,
+    );
+  });
+});
+
+describe("knack uninstall --purge", () => {
+  test("takes Knack out of every agent", async () => {
+    const { home, run } = person();
+    const before = filesIn(home);
+    for (const id of ["claude", "codex", "gemini"]) expect((await run("install", id)).code).toBe(0);
+    expect((await run("uninstall", "--purge", "--yes")).code).toBe(0);
+    expect(filesIn(home)).toEqual(before);
+  });
+});
+
+test("knack uninstall --purge leaves nothing of what was learned, and the next start is a first one", async () => {
+  const { home } = machine();
+  await knackHere(["install", "claude"], { home });
+  await knackHere(["learn", "--yes", "--where", "everywhere"], { home });
+  expect(readdirSync(join(home, ".knack"))).toContain("knack.db");
+  const { stdout } = await knackHere(["uninstall", "--purge", "--yes"], { home });
+  expect(stdout).toContain("~/.knack/knack.db");
+  expect(existsSync(join(home, ".knack"))).toBe(false);
+  expect((await knackHere(["uninstall", "--purge", "--yes"], { home })).stdout).toContain(
+    "Knack has no files here",
+  );
+  const { stderr } = await knackHere(["learn"], { home });
+  expect(stderr).not.toContain("missing");
+});
+
 describe("knack uninstall claude", () => {
   test("leaves what was learned, and says where it is", async () => {
     const { home } = machine();
@@ -234,101 +308,5 @@ describe("knack uninstall claude", () => {
     expect(existsSync(join(home, ".knack/knack.db"))).toBe(true);
     expect(existsSync(join(home, ".knack/agents"))).toBe(false);
     expect(existsSync(join(home, ".claude/settings.json"))).toBe(false);
-  });
-});
-
-describe("knack init", () => {
-  test("shows the plan to who cannot be asked, changes nothing, and ends with 1", async () => {
-    const { home } = machine();
-    const before = filesIn(home);
-    for (const [words, code] of [
-      [["init"], 1],
-      [["init", "--dry-run"], 0],
-    ] as const) {
-      const ran = await knackHere(words, { home });
-      expect(ran.code).toBe(code);
-      expect(ran.stdout).toContain("Found Claude Code: ~/.claude");
-      expect(ran.stdout).toContain("~/.claude/settings.json");
-      expect(ran.stdout).toMatch(/Then it learns from \d+ transcripts of the last 30 days/);
-      expect(ran.stdout).toContain("Nothing was changed");
-      expect(filesIn(home)).toEqual(before);
-      expect(existsSync(join(home, ".knack"))).toBe(false);
-    }
-    const json = await knackHere(["init", "--json"], { home });
-    expect(json.code).toBe(1);
-    expect(JSON.parse(json.stdout)).toMatchObject({ install: { installed: false, changed: false } });
-    expect(filesIn(home)).toEqual(before);
-  });
-
-  test("--yes installs, learns from the last 30 days alone, asks the doctor, and says how to undo", async () => {
-    const { home } = machine();
-    const transcripts = Object.keys(filesIn(home)).filter((path) => path.endsWith(".jsonl"));
-    const old = new Date(Date.now() - 31 * 86_400_000);
-    utimesSync(join(home, transcripts[0] as string), old, old);
-    const { code, stdout } = await knack(["init", "--yes"], { home });
-    expect(code).toBe(0);
-    expect(stdout).toContain(`learns from ${transcripts.length - 1} transcripts`);
-    expect(stdout).toContain(`Learned from ${transcripts.length - 1} sessions: `);
-    expect(stdout).toMatch(/\d+ lessons? worth keeping\. To go through them: knack learn/);
-    expect(stdout).toMatch(/^ok +database +sound$/m);
-    expect(stdout).toContain("undo:           knack uninstall claude");
-    expect(JSON.parse(readFileSync(join(home, ".claude/settings.json"), "utf8")).enabledPlugins).toEqual({
-      "knack@knack": true,
-    });
-    expect(existsSync(join(home, ".knack/config.json"))).toBe(false);
-    const again = await knackHere(["init", "--json"], { home });
-    expect(again.code).toBe(0);
-    expect(JSON.parse(again.stdout)).toMatchObject({
-      install: { installed: true, changed: false },
-      judge: "off",
-      learned: { sessions: transcripts.length - 1 },
-      doctor: { ok: true },
-    });
-  });
-
-  test("--yes turns no judge on, and --judge does without a question", async () => {
-    const { home } = machine({ sessions: databaseSessions });
-    const bin = join(home, "bin");
-    mkdirSync(bin);
-    writeFileSync(join(bin, "claude"), "#!/bin/sh\n", { mode: 0o755 });
-    const init = (...words: string[]) =>
-      knack(["init", "--yes", ...words], { home, env: { PATH: `${bin}:${process.env.PATH}` } });
-    const config = join(home, ".knack/config.json");
-    expect((await init()).stdout).toContain("To have a judge later: knack config set judge claude");
-    expect(existsSync(config)).toBe(false);
-    const wrong = await init("--judge", "oracle");
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no judge "oracle".') });
-    expect((await init("--judge", "claude/sonnet")).stdout).toContain("claude/sonnet judges from now on.");
-    expect(JSON.parse(readFileSync(config, "utf8"))).toEqual({ judge: "claude/sonnet" });
-    expect((await init()).stdout).toContain(
-      "The judge stays claude/sonnet. To turn it off: knack config set judge off",
-    );
-    const missing = await init("--judge", "copilot");
-    expect(missing.stdout).toContain("cannot be asked: copilot is not on the PATH");
-    expect(JSON.parse((await init("--judge", "off", "--json")).stdout)).toMatchObject({ judge: "off" });
-    expect(JSON.parse(readFileSync(config, "utf8"))).toEqual({ judge: "off" });
-  });
-
-  test("says so where there is no Claude Code, and what to do", async () => {
-    const home = realpathSync(tempFolder());
-    const env = { PATH: "/usr/bin:/bin" };
-    const ran = await knackHere(["init", "--yes"], { home, env });
-    expect(ran.code).toBe(1);
-    expect(ran.stdout).toContain("Claude Code was not found");
-    expect(ran.stdout).toContain("Install Claude Code and start it once, then: knack init");
-    expect(JSON.parse((await knackHere(["init", "--json"], { home, env })).stdout).install).toBeNull();
-    expect(filesIn(home)).toEqual({});
-    const bin = join(home, "bin");
-    mkdirSync(bin);
-    writeFileSync(join(bin, "claude"), "#!/bin/sh\n", { mode: 0o755 });
-    const there = await knackHere(["init", "--dry-run"], { home, env: { PATH: `${bin}:/usr/bin:/bin` } });
-    expect(there.stdout).toContain("Found Claude Code: ~/bin/claude");
-  });
-
-  test("calls itself as it was called", async () => {
-    const { run, home } = person();
-    expect((await run("init")).stdout).toContain("knack init --yes");
-    const npx = await knackHere(["init"], { home, env: { npm_command: "exec" } });
-    expect(npx.stdout).toContain("npx knack-cli init --yes");
   });
 });

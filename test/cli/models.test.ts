@@ -70,7 +70,7 @@ describe("knack learn with a model", () => {
     const status = JSON.parse((await knack(["status", "--json"], { home })).stdout);
     expect(status.judge).toMatchObject({
       judge: "openai/local",
-      isOn: true,
+      is_on: true,
       unset: null,
       spent: { calls: 3 },
     });
@@ -144,10 +144,10 @@ describe("knack learn with a model", () => {
     await knackHere(["learn", first], { home });
     expect(endpoint.asked).toHaveLength(0);
     expect((await knackHere(["status"], { home })).stdout).toContain(
-      "\njudge    off: 1 session has leads nobody judged: `knack learn --judge claude` or /knack:learn\n",
+      "\njudge    off: 1 session may hold more lessons, which a judge finds: `knack learn --judge claude` or /knack:learn\n",
     );
     expect(JSON.parse((await knackHere(["status", "--json"], { home })).stdout)).toMatchObject({
-      judge: { judge: "off", isOn: false },
+      judge: { judge: "off", is_on: false },
       unjudged: { sessions: 1 },
     });
     await knackHere(["learn", second, "--judge", "openai/local"], { home });

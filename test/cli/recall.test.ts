@@ -61,7 +61,7 @@ describe("knack recall", () => {
       ...(input === undefined ? {} : { input }),
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toContain("What works: `python3`");
+    expect(stdout).toContain("Use `python3` instead of `python`");
     expect(stdout).toContain("Why: the same error");
     expect(stdout).toContain("in 2 sessions");
   });
@@ -85,8 +85,8 @@ describe("knack recall", () => {
     const { stdout, stderr } = await knackHere(words, { home: at, cwd });
     expect(stderr).toBe("");
     const told = JSON.parse(stdout);
-    expect(Object.keys(told)).toEqual(["matches", "skills", "gap", "tookMs"]);
-    expect(told).toMatchObject({ gap: null, tookMs: expect.any(Number) });
+    expect(Object.keys(told)).toEqual(["matches", "skills", "gap", "took_ms"]);
+    expect(told).toMatchObject({ gap: null, took_ms: expect.any(Number) });
     expect(told.matches).toHaveLength(1);
     const [match] = told.matches;
     expect(Object.keys(match)).toEqual(matchKeys);
@@ -129,7 +129,7 @@ describe("knack recall", () => {
       matches: [],
       skills: [],
       gap: expect.stringContaining(gap),
-      tookMs: expect.any(Number),
+      took_ms: expect.any(Number),
     });
   });
 

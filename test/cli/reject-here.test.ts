@@ -42,3 +42,17 @@ test("skills reject rejects this project's lesson of a name, never another's", a
   expect((await knackHere(["skills", "reject", first?.id ?? ""], { home, cwd: other })).code).toBe(0);
   expect((await lessons()).map(({ project }) => project)).toEqual([]);
 });
+
+test("skills accept and unskip mean this project's lesson of a name, though another's is live", async () => {
+  const { home, one, other, lessons } = await twoProjects();
+  const name = (await lessons())[0]?.name ?? "";
+  const skills = (cwd: string, ...words: string[]) => knackHere(["skills", ...words], { home, cwd });
+  expect((await skills(one, "accept", name, "--where", "repository")).stdout).toContain(
+    join("one", "CLAUDE.md"),
+  );
+  await skills(other, "reject", name);
+  expect((await skills(other, "unskip", name)).code).toBe(0);
+  expect((await skills(other, "accept", name, "--where", "repository")).stdout).toContain(
+    join("other", "CLAUDE.md"),
+  );
+});

@@ -49,7 +49,7 @@ describe("knack report", () => {
   test("counts what was shown and what came of it, and says what is not known", async () => {
     const { home } = await homeThatLearned();
     const { stdout } = await knackHere(["report"], { home });
-    expect(stdout).toMatch(/^2 sessions since \d{4}-\d\d-\d\d\./);
+    expect(stdout).toMatch(/^2 sessions in which a person spoke, since \d{4}-\d\d-\d\d\./);
     expect(stdout).toMatch(/Nothing is held back, so nothing is proved\.\n.*config set recall\.holdout 0\.1/);
     expect(stdout).toMatch(
       /known failure happened again +after - +before 0% +too few samples: none on one side, about \d+ are needed on each/,
@@ -60,7 +60,7 @@ describe("knack report", () => {
     expect(json).toMatchObject({
       since: null,
       sessions: 2,
-      callsPerPrompt: 50,
+      calls_per_prompt: 50,
       items: [
         { kind: "lesson", shown: 1, used: 1, helpful: 1, harmful: 0, unrated: 0, answered: 1, saved: 1 },
       ],

@@ -56,7 +56,7 @@ describe("knack review", () => {
     );
     const { json } = await says("--dry-run", "--json");
     expect(json).toMatchObject({ decision: { run: true }, dossier: { whole: true }, because: null });
-    expect(json.usdAtMost).toBeGreaterThan(0);
+    expect(json.usd_at_most).toBeGreaterThan(0);
     expect(json.requests.map(({ prompt }: { prompt: string }) => prompt.includes("No rule to make"))).toEqual(
       [true],
     );

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import { createScreen } from "../../src/cli/screen/screen.ts";
 import { oneLine, textLines } from "../../src/cli/screen/text.ts";
@@ -7,9 +9,14 @@ import { oneLine, textLines } from "../../src/cli/screen/text.ts";
 const secret = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
 
 /** What a screen writes to standard output, on a terminal with colours or not. */
-function printed(work: (screen: ReturnType<typeof createScreen>) => void, isTerminal = false): string {
-  const { write, isTTY } = process.stdout;
+function printed(
+  work: (screen: ReturnType<typeof createScreen>) => void,
+  isTerminal = false,
+  width = 0,
+): string {
+  const { write, isTTY, columns } = process.stdout;
   process.stdout.isTTY = isTerminal;
+  process.stdout.columns = width;
   let text = "";
   process.stdout.write = ((part: string) => {
     text += part;
@@ -20,6 +27,7 @@ function printed(work: (screen: ReturnType<typeof createScreen>) => void, isTerm
   } finally {
     process.stdout.write = write;
     process.stdout.isTTY = isTTY;
+    process.stdout.columns = columns;
   }
   return text;
 }
@@ -61,6 +69,30 @@ describe("the screen", () => {
     expect(oneLine(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
   });
 
+  test.each([60, 80, 120])("keeps to a terminal of %i columns", (columns) => {
+    const words = "one two three 四五 six seven eight nine ten ".repeat(6).trim();
+    const rows = ["a", "b"].map((name) => [name.repeat(30), words, "2026-11-18"]);
+    const text = printed(
+      (screen) => screen.print([`  ${screen.red(words)}`, screen.table(["name", "says", "last"], rows)]),
+      true,
+      columns,
+    );
+    const plain = stripVTControlCharacters(text).trimEnd().split("\n");
+    for (const line of plain) expect(stringWidth(line)).toBeLessThanOrEqual(columns);
+    expect(plain[1]).toMatch(/^ {2}\S/);
+    expect(text).not.toContain("␛");
+    expect(printed((screen) => screen.print([`  ${words}`]))).toBe(`  ${words}\n`);
+  });
+
+  test("lists the cells of a row one after the other where a table would be cut too much", () => {
+    const head = ["name", "sessions", "failures", "repeats", "answered", "wrong"];
+    const table = (screen: ReturnType<typeof createScreen>) =>
+      screen.print(screen.table(head, [["harbor-api-and-more", "10", "9", "8", "7", "6"]]));
+    expect(printed(table, true, 40)).toBe(
+      "harbor-api-and-more\n  sessions 10 · failures 9 · repeats 8 ·\n  answered 7 · wrong 6\n",
+    );
+  });
+
   test("still has colours of its own on a terminal, and none elsewhere", () => {
     const lines = (screen: ReturnType<typeof createScreen>) =>
       screen.print([`${screen.bold("A")} ${screen.dim("b\u001b[5m")} ${screen.red("c")}`]);
@@ -86,7 +118,7 @@ describe("the screen", () => {
   test("prints times as text in JSON, and no time as null", () => {
     const json = printed((screen) => screen.json({ at: 1_700_000_000_000, lastAt: 0, sessions: 0, that: 5 }));
     expect(JSON.parse(json)).toEqual({
-      ...{ at: "2023-11-14T22:13:20.000Z", lastAt: null, sessions: 0, that: 5 },
+      ...{ at: "2023-11-14T22:13:20.000Z", last_at: null, sessions: 0, that: 5 },
     });
   });
 

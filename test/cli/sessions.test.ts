@@ -80,7 +80,7 @@ describe("knack sessions", () => {
       "tool",
       "command",
       "outcome",
-      "exitCode",
+      "exit_code",
       "text",
       "files",
     ]);
@@ -157,7 +157,7 @@ describe("knack sessions", () => {
     expect(some).toContain("and 4 older sessions (--all)");
     const all = (await knackHere(["sessions", "--all"], { home })).stdout;
     expect(all).not.toContain("older session");
-    expect(all.match(/human turn/g)?.length).toBe(61);
+    expect(all.match(/ prompts? {2}/g)?.length).toBe(60);
     expect(some).not.toContain("\u001b");
   });
 

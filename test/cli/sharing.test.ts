@@ -170,7 +170,7 @@ describe("what was learned", () => {
         name: expect.any(String),
         sessions: expect.any(Number),
         present: expect.any(Boolean),
-        lastAt: expect.any(String),
+        last_at: expect.any(String),
       },
       { lessons: expect.any(Object) },
     ]);

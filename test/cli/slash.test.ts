@@ -66,7 +66,7 @@ describe("within an agent", () => {
     expect((await slash(harbor, "forget", "it's about nothing")).stderr).toContain(
       "No lesson or skill matches",
     );
-    expect((await slash(harbor, "forget", "works")).stderr).toMatch(/matches several[\s\S]*Which one: /);
+    expect((await slash(harbor, "forget", "run")).stderr).toMatch(/matches several[\s\S]*Which one: /);
     expect(Object.values(await state())).not.toContain("rejected");
     expect((await slash(harbor, "forget", "corepack")).stdout).toContain("will not be suggested again");
     expect(Object.values(await state()).filter((status) => status === "rejected")).toHaveLength(1);
@@ -77,7 +77,9 @@ describe("within an agent", () => {
     expect((await slash(harbor, "learn")).stdout).toMatch(
       /Nothing new was learned\.[\s\S]*skills accept <name>/,
     );
-    expect((await slash(harbor, "status")).stdout).toMatch(/waiting\s+1 lesson to decide \(\S+\)/);
+    expect((await slash(harbor, "status")).stdout).toMatch(
+      /waiting\s+2 lessons to decide \(pnpm-not-on-path, \S+\)/,
+    );
     expect(await slash(harbor, "dance")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("/knack:undo"),

@@ -31,7 +31,7 @@ describe("knack status", () => {
     for (const one of sessions) expect(failIn(home, one)).toContain("HARBOR_DB=local sh check.sh");
     expect((await knack(["work"], { home })).code).toBe(0);
     await knackHere(["learn"], { home });
-    const { week, learnedAt, suggestions } = await statusOf(home);
+    const { week, learned_at: learnedAt, suggestions } = await statusOf(home);
     expect(learnedAt).not.toBe(null);
     expect(suggestions).toBe(1);
     expect(week).toMatchObject({
@@ -54,13 +54,13 @@ describe("knack status", () => {
     const { week, reviews, judge, ...rest } = await statusOf(tempFolder());
     const keys = (value: object) => Object.keys(value).sort().join(" ");
     expect(keys(rest)).toBe(
-      "agents broken chronic commands contradictions drafts home learnedAt lessons next off projects proposals rules sessions skills suggested suggestions unjudged unvouched",
+      "agents broken chronic commands contradictions drafts home learned_at lessons newer next off projects proposals rules sessions skills suggested suggestions unjudged unvouched",
     );
     expect(keys(week)).toBe("cost learned saved since used");
     expect(keys(week.used)).toBe(
       "at followable followed guided harmful helpful loaded offered sessions skills times",
     );
-    expect(judge).toMatchObject({ judge: "off", isOn: false });
+    expect(judge).toMatchObject({ judge: "off", is_on: false });
     expect(reviews).toMatchObject({ mode: "off" });
   });
 

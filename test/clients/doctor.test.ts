@@ -56,7 +56,7 @@ test("the doctor finds every link of a chain that Claude Code really went throug
   expect(Object.values(checks).filter(({ ok }) => !ok)).toEqual([]);
   expect(checks.fired?.says).toMatch(/^last just now/);
   expect(checks.captured?.says).toBe("2 of 2 transcripts read");
-  expect(checks.learned?.says).toBe("looked through all 2 that were read");
+  expect(checks.learned?.says).toBe("all 2 sessions that were read are searched for lessons");
   expect(checks.injected?.says).toBe("1 of the last 1 text shown were found in their transcripts");
   const { week } = JSON.parse((await knack(["status", "--json"], { home })).stdout);
   expect(week).toMatchObject({

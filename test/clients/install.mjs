@@ -8,12 +8,11 @@ import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const modules = join(here, "node_modules");
-const stamp = join(modules, ".lockfile-hash");
-const lock = join(here, ".install.lock");
 // Longer than the slowest install worth waiting for; a lock this old was left by a machine that went down.
 const lockMinutes = 15;
+
+const here = dirname(fileURLToPath(import.meta.url));
+const modules = join(here, "node_modules");
 
 /** Where the installed programs are; they are there only after `installClients`. */
 export const clients = {
@@ -24,42 +23,55 @@ export const clients = {
 
 /** Make sure the clients are there. Cheap when they are; may be called by several processes at once. */
 export async function installClients({ node24 = false } = {}) {
-  if (await isInstalled(node24)) return clients;
-  const release = await takeLock();
-  try {
-    if (!(await isInstalled(false))) await installAgents();
-    if (node24 && !(await isInstalled(true))) await installNode24();
-  } finally {
-    await release();
+  await installFolder(here, {
+    says: "Installing Claude Code and Codex for the tests (about 800 MB, once)",
+    // Claude Code's own script puts the program for this machine in place of a stub.
+    finish: () => run(process.execPath, ["install.cjs"], join(modules, "@anthropic-ai/claude-code")),
+  });
+  if (node24 && !existsSync(clients.node24)) {
+    await locked(here, async () => {
+      if (!existsSync(clients.node24)) await installNode24();
+    });
   }
   return clients;
 }
 
-async function isInstalled(node24) {
-  const found = await readFile(stamp, "utf8").catch(() => "");
-  return found === (await lockfileHash()) && (!node24 || existsSync(clients.node24));
+/** Installs what a folder's lockfile names into that folder, once, however many processes ask for it. */
+export async function installFolder(folder, { says, finish = async () => {} }) {
+  const stamp = join(folder, "node_modules", ".lockfile-hash");
+  const isInstalled = async () =>
+    (await readFile(stamp, "utf8").catch(() => "")) === (await hashLockfile(folder));
+  if (await isInstalled()) return;
+  await locked(folder, async () => {
+    if (await isInstalled()) return;
+    say(says);
+    // No install scripts: the `node` package's would fetch 190 MB that few tests need. The engines check is off
+    // because Claude Code asks for a newer Node than its self-contained program uses.
+    const flags = ["--ignore-scripts", "--engine-strict=false", "--loglevel=error"];
+    await run(...npm(["ci", ...flags]), folder);
+    await finish();
+    await writeFile(stamp, await hashLockfile(folder));
+  });
 }
 
-async function lockfileHash() {
+async function hashLockfile(folder) {
   return createHash("sha256")
-    .update(await readFile(join(here, "package-lock.json")))
+    .update(await readFile(join(folder, "package-lock.json")))
     .digest("hex");
-}
-
-async function installAgents() {
-  say("Installing Claude Code and Codex for the tests (about 800 MB, once)");
-  // No install scripts: the `node` package's would fetch 190 MB that few tests need. The engines check is off
-  // because Claude Code asks for a newer Node than its self-contained program uses.
-  const flags = ["--ignore-scripts", "--engine-strict=false", "--loglevel=error"];
-  await run(...npm(["ci", ...flags]), here);
-  // Claude Code's own script puts the program for this machine in place of a stub.
-  await run(process.execPath, ["install.cjs"], join(modules, "@anthropic-ai/claude-code"));
-  await writeFile(stamp, await lockfileHash());
 }
 
 async function installNode24() {
   say("Installing Node 24 for the tests (about 190 MB, once)");
   await run(process.execPath, ["installArchSpecificPackage.js"], join(modules, "node"));
+}
+
+async function locked(folder, work) {
+  const release = await takeLock(join(folder, ".install.lock"));
+  try {
+    await work();
+  } finally {
+    await release();
+  }
 }
 
 function npm(args) {
@@ -76,7 +88,7 @@ async function run(command, args, cwd) {
 }
 
 /** A folder is the lock: making it either works or fails, in every process and on every file system. */
-async function takeLock() {
+async function takeLock(lock) {
   for (;;) {
     const mine = await mkdir(lock).then(
       () => true,
@@ -86,14 +98,14 @@ async function takeLock() {
       },
     );
     if (mine) break;
-    if (await isStale()) await discardLock();
+    if (await isStale(lock)) await discardLock(lock);
     else await pause(200);
   }
   await writeFile(join(lock, "pid"), String(process.pid));
   return () => rm(lock, { recursive: true, force: true });
 }
 
-async function isStale() {
+async function isStale(lock) {
   const age = await stat(lock).then(
     ({ mtimeMs }) => Date.now() - mtimeMs,
     () => 0,
@@ -104,7 +116,7 @@ async function isStale() {
 }
 
 // Renamed first, so that of two processes that find the lock stale only one removes it.
-async function discardLock() {
+async function discardLock(lock) {
   const aside = `${lock}-${process.pid}`;
   await rename(lock, aside).catch(() => {});
   await rm(aside, { recursive: true, force: true });

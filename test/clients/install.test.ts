@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openInstaller } from "../../src/agents/claude-install.ts";
+import { openInstaller } from "../../src/agents/install/installer.ts";
 import { createLibrary } from "../../src/library/files/packages.ts";
 import { jsonLines, root } from "../helpers/knack.ts";
 import { filesIn } from "../helpers/machine.ts";
@@ -92,7 +92,7 @@ describe("Knack in Claude Code", () => {
         const home = dirname(project);
         mkdirSync(join(home, ".claude"));
         writeFileSync(join(home, ".claude/settings.json"), settings);
-        await openInstaller(depsFor(home)).install(null);
+        await openInstaller(depsFor(home), "claude").install(null);
       },
     });
     expect(played.code).toBe(0);
@@ -121,7 +121,7 @@ describe("Knack in Claude Code", () => {
 
     // Claude Code has written notes of its own by now.
     expect(configOf(played.home)["plugins/known_marketplaces.json"]).toContain("knack");
-    await openInstaller(own).uninstall(null);
+    await openInstaller(own, "claude").uninstall(null);
     expect(configOf(played.home)).toEqual({ "settings.json": settings });
     expect(existsSync(join(played.home, ".claude/plugins/data"))).toBe(false);
     expect(existsSync(own.knackHome)).toBe(false);
@@ -139,12 +139,12 @@ describe("Knack in Claude Code", () => {
         writeFileSync(join(project, ".git/HEAD"), "ref: refs/heads/main\n");
         const projects = { [project]: { hasTrustDialogAccepted: trusted } };
         writeFileSync(join(config, ".claude.json"), JSON.stringify({ projects }));
-        await openInstaller(depsFor(dirname(project))).install(project);
+        await openInstaller(depsFor(dirname(project)), "claude").install(project);
       },
     });
     expect(startOf(played).plugins.some(({ source }) => source === "knack@knack")).toBe(trusted);
     expect(recordedBy(played).length > 0).toBe(trusted);
-    await openInstaller(depsFor(played.home)).uninstall(played.project);
+    await openInstaller(depsFor(played.home), "claude").uninstall(played.project);
     expect(configOf(played.home)).toEqual({});
     expect(Object.keys(filesIn(played.project))).toEqual([".git/HEAD"]);
   });
@@ -248,7 +248,7 @@ describe("claude plugin validate", () => {
   test("passes the template, the repository's marketplace, and what is generated", async () => {
     const home = tempFolder();
     const own = depsFor(home);
-    await openInstaller(own).install(null);
+    await openInstaller(own, "claude").install(null);
     const generated = join(own.knackHome, "agents/claude");
     for (const [path, ...flags] of [
       [root, "--strict"],

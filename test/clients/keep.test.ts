@@ -27,26 +27,28 @@ describe("a person who is asked", () => {
   test("sees why, looks at the difference, keeps for everybody, and skips the rest", async () => {
     const own = machine({ sessions: /tests-need-a-database/ });
     await sitDown(own, async (terminal) => {
-      await terminal.sees("Keep? [Y/n/e/d/s]");
+      await terminal.sees("Keep? [Y/n/e/d/s/q/a/?]");
       const screen = await terminal.screen();
       expect(screen).toMatch(/1 of \d/);
       expect(screen).toContain("failed: npm test");
       expect(screen).toContain("worked: cp .env.test .env && npm test");
       await terminal.says("?");
-      await terminal.sees("e edit it first");
+      await terminal.sees("e  edit it first");
       await terminal.says("d");
       await terminal.sees("All of this is new.");
       await terminal.sees("\n## Steps");
       await terminal.presses("Enter");
-      await terminal.sees("Where? [m]e, [r]epository, [e]verywhere (Enter: only me)");
+      await terminal.sees(
+        /Where\?\s+m +only on this machine \(Enter\)\s+r +in this repository, for the team\s+e +in all my/,
+      );
       await terminal.says("rubbish");
-      await terminal.sees(/Where\?[\s\S]*rubbish[\s\S]*Where\?/);
+      await terminal.sees(/\[m\/r\/e\] rubbish\s+\[m\/r\/e\]/);
       await terminal.says("everywhere");
       await terminal.sees(/Would write ~\/\.claude\/skills\/[\s\S]*Write it\? \[Y\/n\]/);
       await terminal.says("n");
       await terminal.sees(/Write it\? \[Y\/n\] n\s+Keep\?/);
       await terminal.presses("Enter");
-      await terminal.sees(/Keep\?[^\n]*\s+Where\?[^\n]*\(Enter: only me\)\s*$/);
+      await terminal.sees(/Where\?\s+m +only on this machine \(Enter\)[^?]*\[m\/r\/e\]\s*$/);
       await terminal.says("repository");
       await terminal.sees(/Would write ~\/work\/harbor-api\/[\s\S]*Write it\? \[Y\/n\]\s*$/);
       await terminal.presses("Enter");
@@ -110,7 +112,7 @@ describe("a person who is asked", () => {
     await sitDown(
       own,
       async (terminal) => {
-        await terminal.sees("Keep? [Y/n/e/d/s]");
+        await terminal.sees("Keep? [Y/n/e/d/s/q/a/?]");
         await terminal.says("e");
         await terminal.sees(/exited with 1, so\s+nothing was changed\./);
         await terminal.says("e");
@@ -128,7 +130,7 @@ describe("a person who is asked", () => {
     const own = machine({ sessions: /lint-before-commit/ });
     writeFileSync(join(own.harbor, "CLAUDE.local.md"), "# Mine\n\nBe kind.\n");
     await sitDown(own, async (terminal) => {
-      await terminal.sees("Keep? [Y/n/e/d/s]");
+      await terminal.sees("Keep? [Y/n/e/d/s/q/a/?]");
       await terminal.says("d");
       await terminal.sees(/\+\+\+ b\/CLAUDE\.local\.md[\s\S]*\n\+- /);
       await terminal.presses("C-d");
@@ -139,21 +141,57 @@ describe("a person who is asked", () => {
   test("ends politely with Ctrl-C, with nothing written", async () => {
     const own = machine({ sessions: /tests-need-a-database/ });
     await sitDown(own, async (terminal) => {
-      await terminal.sees("Keep? [Y/n/e/d/s]");
+      await terminal.sees("Keep? [Y/n/e/d/s/q/a/?]");
       await terminal.presses("C-c");
       await terminal.sees("ended with 0");
     });
     expect(await statuses(own.home)).toEqual([]);
   });
 
-  test("is offered only everywhere when the project's folder is gone", async () => {
+  test("keeps the rest with one answer, and quits with another", async () => {
+    const own = machine();
+    await sitDown(own, async (terminal) => {
+      await terminal.sees("1 of 4");
+      await terminal.says("q");
+      await terminal.sees("Stopped. What you kept stays.");
+      await terminal.sees("ended with 0");
+    });
+    expect(await statuses(own.home)).toEqual([]);
+    await sitDown(own, async (terminal) => {
+      await terminal.sees("1 of 4");
+      await terminal.says("n");
+      await terminal.sees("2 of 4");
+      await terminal.says("a");
+      await terminal.sees("ended with 0");
+    });
+    // The rule of a Codex session: Codex has no file for one person in a repository.
+    expect((await statuses(own.home)).sort()).toEqual([
+      "rule me active",
+      "rule me active",
+      "rule repository active",
+    ]);
+  });
+
+  test("is asked before a lesson of a project whose folder is gone is kept for all projects", async () => {
     const gone = machine({ sessions: /nothing/ });
     const example = exampleSessions().find((one) => one.includes("tests-need-a-database")) as string;
     addExample({ ...gone, harbor: "/nowhere/harbor-api" }, example);
     await sitDown(gone, async (terminal) => {
-      await terminal.sees("Keep? [Y/n/e/d/s]");
+      await terminal.sees("Keep? [Y/n/e/d/s/q/a/?]");
       await terminal.presses("Enter");
-      await terminal.sees("Where: everywhere (the folder of harbor-api is not on this machine)");
+      await terminal.sees(
+        /Keep it in all my projects\? \(the folder of harbor-api is not on this\s+machine\)\s+\[y\/N\]/,
+      );
+      await terminal.presses("Enter");
+      await terminal.sees("ended with 0");
+    });
+    expect(await statuses(gone.home)).toEqual([]);
+    await sitDown(gone, async (terminal) => {
+      await terminal.sees("Keep? [Y/n/e/d/s/q/a/?]");
+      await terminal.presses("Enter");
+      await terminal.sees("[y/N]");
+      await terminal.says("y");
+      await terminal.sees("It is live:");
       await terminal.sees("ended with 0");
     });
     expect(await statuses(gone.home)).toEqual(["skill everywhere active"]);

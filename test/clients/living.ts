@@ -50,7 +50,6 @@ export async function live(
     writeFileSync(join(stage.root, "claude"), `#!/bin/sh\nexec "${claude}" "$@"\n`, { mode: 0o755 });
     around.PATH = `${stage.root}${delimiter}${dressed.PATH}`;
   }
-  const home = join(stage.home, ".knack");
   const requests = stage.server.requests as RecordedRequest[];
   const tools = ["--allowedTools", "Bash", "Skill", "Read", ...(play.allowed ?? [])];
   return {
@@ -93,20 +92,24 @@ export async function live(
         cwd: stage.project,
         env: play.onPath ? around : { CLAUDE_CONFIG_DIR: around.CLAUDE_CONFIG_DIR ?? "" },
       }),
-    settled: async () => {
-      const spool = join(home, "spool");
-      const busy = () =>
-        existsSync(join(home, "worker.json")) ||
-        !existsSync(join(home, "log", "worker.json")) ||
-        readdirSync(spool).some((name) => name.endsWith(".json")) ||
-        readdirSync(join(spool, "taken")).length > 0;
-      for (let waited = 0; busy(); waited++) {
-        if (waited > 1_200) throw new Error("the worker does not come to an end");
-        await new Promise((resolve) => setTimeout(resolve, 25));
-      }
-      await quiet(stage.home);
-    },
+    settled: () => settled(stage.home),
   };
+}
+
+/** Waits until no worker has anything left to do in a person's home. */
+export async function settled(person: string): Promise<void> {
+  const home = join(person, ".knack");
+  const spool = join(home, "spool");
+  const busy = () =>
+    existsSync(join(home, "worker.json")) ||
+    !existsSync(join(home, "log", "worker.json")) ||
+    readdirSync(spool).some((name) => name.endsWith(".json")) ||
+    readdirSync(join(spool, "taken")).length > 0;
+  for (let waited = 0; busy(); waited++) {
+    if (waited > 1_200) throw new Error("the worker does not come to an end");
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  await quiet(person);
 }
 
 /** Types one prompt at a client's terminal, leaves when the model has answered, and tells what the screen showed, in one line. */
@@ -122,7 +125,9 @@ export async function sayOnce(
     const from = stage.server.answered();
     await terminal.says(text);
     for (let waited = 0; stage.server.answered() === from; waited++) {
-      if (waited > 600) throw new Error(`Nothing came of "${text}":\n${await terminal.screen()}`);
+      if (waited > 1_200) throw new Error(`Nothing came of "${text}":\n${await terminal.screen()}`);
+      // A busy machine hands text and Enter over at once, which is a paste with a line break; nothing else takes Enter.
+      if (waited % 100 === 99) await terminal.presses("Enter");
       await pause(50);
     }
     await pause(1_000); // what follows an answer is written after it is shown

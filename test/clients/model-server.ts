@@ -40,8 +40,8 @@ export interface ModelServer {
 }
 
 /**
- * A model that says what the script says, to clients of the Anthropic Messages API and of the OpenAI Responses
- * API alike. It keeps no state: the turn follows from what the request holds, so a session can be resumed,
+ * A model that says what the script says, to clients of the Anthropic Messages API, of the OpenAI Responses
+ * API and of the Gemini API alike. It keeps no state: the turn follows from what the request holds, so a session can be resumed,
  * and any number of clients can share one server.
  */
 export async function startModelServer(script: Script): Promise<ModelServer> {
@@ -84,6 +84,9 @@ async function answer(
   if (path.endsWith("/messages/count_tokens")) return reply(response, 200, { input_tokens: 100 });
   if (path.endsWith("/messages")) return answerMessages(script, body as MessagesRequest, response);
   if (path.endsWith("/responses")) return answerResponses(script, body as ResponsesRequest, response);
+  if (path.endsWith(":countTokens")) return reply(response, 200, { totalTokens: 100 });
+  if (/:(?:streamG|g)enerateContent$/.test(path))
+    return answerGenerate(script, body as GenerateRequest, path.includes(":stream"), response);
   return reply(response, 404, notScripted);
 }
 
@@ -284,4 +287,30 @@ function responsesItem(step: Step) {
   const namespace = step.namespace === undefined ? {} : { namespace: step.namespace };
   const { tool: name, input } = step;
   return { type: "function_call" as const, ...call, name, ...namespace, arguments: JSON.stringify(input) };
+}
+
+// --- Gemini API ---
+
+interface GenerateRequest {
+  readonly contents: readonly { readonly role?: string; readonly parts?: readonly unknown[] }[];
+  readonly tools?: readonly unknown[];
+  readonly generationConfig?: { readonly responseMimeType?: string };
+}
+
+function answerGenerate(script: Play, body: GenerateRequest, isStream: boolean, response: ServerResponse) {
+  // A request for JSON, such as which model should answer, is never the conversation's.
+  const isJson = body.generationConfig?.responseMimeType === "application/json";
+  const steps = isJson ? [{ text: "{}" }] : pick(script, body, body.contents, ({ role }) => role === "model");
+  const parts = steps.map((step) => {
+    if ("text" in step) return { text: step.text };
+    const { name, input } = called(step);
+    return { functionCall: { name, args: input } };
+  });
+  const answered = {
+    candidates: [{ index: 0, finishReason: "STOP", content: { role: "model", parts } }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 10, totalTokenCount: 20 },
+  };
+  if (!isStream) return reply(response, 200, answered);
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.end(`data: ${JSON.stringify(answered)}\n\n`);
 }

@@ -12,7 +12,7 @@ interface Told {
   readonly tool: string | null;
   readonly command: string | null;
   readonly outcome: string | null;
-  readonly exitCode: number | null;
+  readonly exit_code: number | null;
   readonly text: string;
   readonly turn: number;
 }
@@ -21,9 +21,9 @@ interface Told {
 async function told(played: Played, paths: readonly string[]): Promise<string[]> {
   const { code, stdout, stderr } = await knack(["sessions", ...paths, "--events"], { home: played.home });
   if (code !== 0) throw new Error(stderr);
-  return jsonLines<Told>(stdout).map(({ kind, tool, command, outcome, exitCode, text, turn }) =>
+  return jsonLines<Told>(stdout).map(({ kind, tool, command, outcome, exit_code, text, turn }) =>
     kind === "call"
-      ? `${turn} ${tool} ${outcome} ${exitCode} ${command ?? ""}`.trimEnd()
+      ? `${turn} ${tool} ${outcome} ${exit_code} ${command ?? ""}`.trimEnd()
       : `${turn} ${kind} ${text}`,
   );
 }

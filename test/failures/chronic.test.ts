@@ -37,6 +37,12 @@ describe("a chronic failure", () => {
     expect(chronicIn([noEngine], [noEngine])).toEqual([]);
   });
 
+  test("tells what only changed the shell as tried, too", () => {
+    const set = ran("nvm use 30", "failed", "N/A: version 30 is not yet installed");
+    expect(thrice(noEngine, set)[0]?.tried).toEqual(["nvm use 30"]);
+    expect(thrice(noEngine, ran("cd docks", "ok"))[0]?.tried).toEqual([]);
+  });
+
   test.each([
     "You are using Node.js 18.19.0. Quarry requires Node.js version 20.19+ or 22.12+. Please upgrade.",
     'error quarry@4.1.0: The engine "node" is incompatible with this module. Expected version ">=20". Got "18.1.0"',

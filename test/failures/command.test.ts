@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findDeciders } from "../../src/failures/command.ts";
+import { findDeciders, parseCommand } from "../../src/failures/command.ts";
 import { readExit } from "../../src/failures/exit.ts";
 
 describe("the programs that decide a command's exit", () => {
@@ -23,6 +23,24 @@ describe("the programs that decide a command's exit", () => {
     const found = findDeciders(command).map(({ name }) => name);
     if (command === "'unclosed") expect(found.length).toBeLessThanOrEqual(1);
     else expect(found).toEqual(names);
+  });
+});
+
+describe("a script that is handed to a program", () => {
+  it.each<[string, string[]]>([
+    ['bash -lc "cd x && make tide"', ["make tide"]],
+    ["bash -s <<'EOF'\nmake tide\nmake ebb\nEOF", ["make tide", "make ebb"]],
+    ["bash run.sh <<'EOF'\nmake tide\nEOF", ["bash run.sh"]],
+    ["cat > run.sh <<'EOF'\nmake tide\nEOF", ["cat"]],
+    ["python - <<EOF\nimport os\nos.system('make tide -j 4')\nEOF", ["python -", "make tide -j 4"]],
+    [
+      'python3 - <<\'EOF\'\nimport subprocess\nsubprocess.run(["git", "commit", "-m", "ebb tide"], check=True)\nEOF',
+      ["python3 -", "git commit -m ebb tide"],
+    ],
+    ["python3 - <<'EOF'\nimport subprocess\nsubprocess.run([tool, 'x'])\nEOF", ["python3 -"]],
+    ["python3 - <<'EOF'\nprint('os.system is not called')\nEOF", ["python3 -"]],
+  ])("%j runs %j", (command, runs) => {
+    expect(parseCommand(command).map(({ name, args }) => [name, ...args].join(" "))).toEqual(runs);
   });
 });
 

@@ -21,7 +21,7 @@ describe("a cure is a step that can be the reason", () => {
         ran("pnpm install", "ok"),
         ran("node dist/pier.js", "ok"),
       ],
-      "It works after `pnpm install`",
+      "Run `pnpm install` before `node dist/pier.js`: without it the module `@harbor/tides` is not found.",
     ],
     [
       "a build",
@@ -30,7 +30,7 @@ describe("a cure is a step that can be the reason", () => {
         ran("pnpm run build", "ok"),
         ran("node dist/pier.js", "ok"),
       ],
-      "It works after `pnpm run build`",
+      'If `node dist/pier.js` fails with "stale manifest in dist", run `pnpm run build` first.',
     ],
     [
       "a generated client",
@@ -48,7 +48,28 @@ describe("a cure is a step that can be the reason", () => {
         ran("git stash", "ok"),
         ran("git rebase main", "ok"),
       ],
-      "It works after `git stash`",
+      "run `git stash` first",
+    ],
+    [
+      "a permission for the script itself",
+      [
+        ran("./lift.sh", "failed", "bash: ./lift.sh: Permission denied"),
+        ran("chmod +x lift.sh", "ok"),
+        ran("./lift.sh", "ok", "up"),
+      ],
+      "run `chmod +x lift.sh` first",
+    ],
+    [
+      "the address of a remote, set in the same breath and in another folder",
+      [
+        ran(
+          "cd quay && git fetch origin",
+          "failed",
+          "fatal: repository 'https://harbor.test/..git/' not found",
+        ),
+        ran("cd pier && git remote set-url origin https://harbor.test/dock.git && git fetch origin", "ok"),
+      ],
+      "run `cd pier && git remote set-url origin",
     ],
     [
       "a fetch before a push that was behind",
@@ -57,12 +78,12 @@ describe("a cure is a step that can be the reason", () => {
         ran("git pull --rebase", "ok"),
         ran("git push", "ok"),
       ],
-      "It works after `git pull --rebase`",
+      "run `git pull --rebase` first",
     ],
     [
       "a service that was started",
       [ran("make seed", "failed", refused), ran("docker compose up -d cache", "ok"), ran("make seed", "ok")],
-      "It works after `docker compose up -d cache`",
+      "run `docker compose up -d cache` first",
     ],
     [
       "a start that the agent named",
@@ -72,7 +93,7 @@ describe("a cure is a step that can be the reason", () => {
         ran("tidectl go", "ok"),
         ran("make seed", "ok"),
       ],
-      "It works after `tidectl go`",
+      "run `tidectl go` first",
     ],
     [
       "a step that the error names",
@@ -81,7 +102,7 @@ describe("a cure is a step that can be the reason", () => {
         ran("pier link berth", "ok"),
         ran("pier deploy", "ok"),
       ],
-      "It works after `pier link berth`",
+      "run `pier link berth` first",
     ],
     [
       "a login that the error asks for",
@@ -90,7 +111,7 @@ describe("a cure is a step that can be the reason", () => {
         ran("fly auth login", "ok"),
         ran("pier deploy", "ok"),
       ],
-      "It works after `fly auth login`",
+      "run `fly auth login` first",
     ],
     [
       "a permission of the file that the error names",
@@ -134,7 +155,7 @@ describe("a cure is a step that can be the reason", () => {
       ran("make seed", "ok"),
     );
     expect(found).toHaveLength(1);
-    expect(found[0]).toContain("It works after `docker compose up -d cache`");
+    expect(found[0]).toContain("run `docker compose up -d cache` first");
   });
 });
 
@@ -146,7 +167,7 @@ describe("a cure is another way to call", () => {
         ran("gauge read --watch dock", "failed", "error: unexpected argument '--watch' found"),
         ran("gauge read dock", "ok"),
       ],
-      "Leave out `--watch`",
+      "Leave `--watch` out of `gauge read`",
     ],
     [
       "without a field that the error refuses",
@@ -154,7 +175,7 @@ describe("a cure is another way to call", () => {
         ran("gh pr view --json title,berth", "failed", 'Unknown JSON field: "berth"'),
         ran("gh pr view --json title", "ok"),
       ],
-      "Leave out `berth`",
+      "Leave `berth` out of `gh pr view`",
     ],
     [
       "with the flag that the error offers",
@@ -323,6 +344,20 @@ describe("a cure is another way to call", () => {
       ],
     ],
     [
+      "a call that prints only what the failed one printed",
+      [
+        ran("gauge probe dock", "failed", "gauge 4 ready\nNo such command 'probe'."),
+        ran("gauge list dock 2>/dev/null | head -20", "ok", "gauge 4 ready"),
+      ],
+    ],
+    [
+      "a call that says that there is nothing",
+      [
+        ran("gauge probe dock", "failed", "No such command 'probe'."),
+        ran("gauge list dock", "ok", "gauge 4 ready\n! No gauges available from any pier."),
+      ],
+    ],
+    [
       "a longer wait",
       [
         ran("gauge read dock", "failed", "Error: the gauge was silent"),
@@ -330,6 +365,17 @@ describe("a cure is another way to call", () => {
       ],
     ],
   ])("and not %s", (_, events) => expect(cures(...events)).toEqual([]));
+
+  test("of every failure that it overcame, whatever each of them said", () => {
+    const found = cures(
+      ran("quay ship --tag dawn", "failed", "error: unexpected argument '--tag' found"),
+      ran("quay ship --label dawn", "failed", "could not add label: 'dawn' not found"),
+      ran("quay ship", "ok", "shipped"),
+    );
+    expect(found).toHaveLength(2);
+    expect(found.join("\n")).toContain("Leave `--tag` out of");
+    expect(found.join("\n")).toContain("Leave `--label` out of");
+  });
 
   test("after an edit, where the agent says what it was", () => {
     const found = cures(
@@ -351,7 +397,7 @@ describe("layout", () => {
     [
       "is put right by the formatter itself",
       [ran("npx prettier --check .", "failed", found), ran("npx prettier --write .", "ok")],
-      "`npx prettier --write .` puts it right",
+      "Run `npx prettier --write .` when `npx prettier --check .` fails on layout",
     ],
     [
       "is put right by a script of the project, also after a failed try",
@@ -360,7 +406,7 @@ describe("layout", () => {
         ran("npx prettier --write .", "failed", "npm error could not determine executable to run"),
         ran("npm run format", "ok"),
       ],
-      "`npm run format` puts it right",
+      "Run `npm run format` when",
     ],
     [
       "is put right by gofmt",
@@ -368,7 +414,7 @@ describe("layout", () => {
         ran("golangci-lint run", "failed", "dock.go:3: File is not properly formatted (gofmt)"),
         ran("gofmt -w dock.go", "ok"),
       ],
-      "puts it right",
+      "Run `gofmt -w <path>` when",
     ],
   ])("%s", (_, events, words) => expect(cures(...events)[0]).toContain(words));
 
@@ -398,7 +444,7 @@ describe("a file that is not there", () => {
     [
       "is found at another place by the same tool",
       [read("/w/harbor/docs/tides.md", "failed"), read("/w/harbor/guides/tides.md", "ok")],
-      "It is at `/w/harbor/guides/tides.md`",
+      "Look for `tides.md` at `/w/harbor/guides/tides.md`, not at `/w/harbor/docs/tides.md`.",
     ],
     [
       "is found by another command",
@@ -412,7 +458,7 @@ describe("a file that is not there", () => {
         ran("find . -name 'tides*'", "ok", "./tools/tides.py", here),
         ran("python3 tools/harbor/tides.py", "ok", "high water", here),
       ],
-      "It is at `tools/harbor/tides.py`",
+      "Look for `tides.py` at `tools/harbor/tides.py`",
     ],
   ])("%s", (_, events, words) => {
     const [first, ...more] = cures(...events);
@@ -438,7 +484,7 @@ describe("a file that is not there", () => {
       read("/w/tides.md", "failed"),
       ...onward,
     );
-    expect(first).toContain("There is no `tides.md` here: it was looked for 2 times in vain");
+    expect(first).toContain("Do not look for `tides.md`: it is not here, 2 searches found nothing");
     expect(more).toEqual([]);
   });
 
@@ -467,14 +513,18 @@ describe("an edit that does not find its text", () => {
 
   test("is a lesson when it happens twice and the agent sees why", () => {
     const [first, ...more] = cures(slip, slip, tabs, worked);
-    expect(first).toContain("Edits of dock.py failed 2 times");
+    expect(first).toContain(
+      "Write tabs, not spaces, in the text to replace when you edit files such as `dock.py`",
+    );
     expect(first).toContain("indented with tabs");
     expect(more).toEqual([]);
   });
 
   test("is a lesson when a script had to do it", () => {
     const script = ran("sed -i 's/a/b/' /w/dock.py", "ok");
-    expect(cures(slip, slip, script)[0]).toContain("What worked: `sed -i 's/a/b/' /w/dock.py`");
+    expect(cures(slip, slip, script)[0]).toContain(
+      "Look at the exact white space of `dock.py` before you edit it",
+    );
   });
 
   it.each<[string, Event[]]>([

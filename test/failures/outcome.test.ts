@@ -33,3 +33,29 @@ describe("an output without an exit code", () => {
     expect(readOutcome(command, null, output)).toBe(outcome);
   });
 });
+
+describe("a text in double quotes whose backticks the shell runs", () => {
+  const noTides = 'Creating it\nerror: Cannot read "./tools/tides.js"\nhttps://harbor.test/pulls/8';
+
+  it.each<[string, string, Outcome]>([
+    ['gh pr create --body "The report now comes from `node ./tools/tides.js` alone"', noTides, "failed"],
+    ["gh pr create --body 'The report now comes from `node ./tools/tides.js` alone'", noTides, "ok"],
+    ['gh pr create --body "The report now comes from \\`node ./tools/tides.js\\` alone"', noTides, "ok"],
+    ['gh pr create --body "The report now comes from `node ./tools/ebb.js` alone"', noTides, "ok"],
+    // Meant to be run: hardly a word stands around it.
+    ['echo "tides: `cat ./tools/tides.txt`"', "cannot read ./tools/tides.txt yet\ntides: ", "ok"],
+  ])("%s, and %j is printed: %s", (command, output, outcome) => {
+    expect(readOutcome(command, 0, output)).toBe(outcome);
+  });
+});
+
+describe("an exit of 0 behind a pipe", () => {
+  it.each<[string, string, Outcome]>([
+    ["docker build . | tail -2", 'ERROR: failed to solve: process "/bin/sh -c make" exited', "failed"],
+    ["docker logs dock | tail -2", "ERROR: failed to solve: the tide table", "masked"],
+    ["swift test | tail -1", "Executed 4 tests, with 1 failure (0 unexpected) in 0.1 seconds", "failed"],
+    ["swift test | tail -1", "Executed 4 tests, with 0 failures (0 unexpected) in 0.1 seconds", "ok"],
+  ])("of %s, with %j, is %s", (command, output, outcome) => {
+    expect(readOutcome(command, 0, output)).toBe(outcome);
+  });
+});

@@ -44,6 +44,34 @@ describe("a trouble of the shell", () => {
       ["status=$(make probe); echo $status", "zsh:1: read-only variable: status"],
       ["UID=4 ./deploy.sh", "bash: UID: readonly variable"],
     ],
+    [
+      "a sed that takes the next word for a suffix",
+      ["sed -i 's/ebb/tide/' src/dock.ts", 'sed: 1: "src/dock.ts": unterminated substitute pattern'],
+      ["cd docs && sed -i -e '/ebb/d' tide.md", 'sed: 1: "tide.md": invalid command code t'],
+    ],
+    [
+      "a word that begins with an equals sign",
+      ["echo === docks && ls", "zsh:1: == not found"],
+      ["printf ==== && cat a", "(eval):1: === not found"],
+    ],
+    [
+      "a path with round brackets in zsh",
+      ["git add app/(shop)/page.tsx", "zsh:1: unknown file attribute: h"],
+      ["cat src/(dock)/a.ts", "zsh:1: no matches found: src/(dock)/a.ts"],
+    ],
+    [
+      "a path with round brackets in bash",
+      ["git add app/(shop)/page.tsx", "bash: -c: line 1: syntax error near unexpected token `('"],
+      ["cat src/(dock)/a.ts", "bash: line 1: syntax error near unexpected token `('"],
+    ],
+    [
+      "a separator that Windows PowerShell does not know",
+      [
+        "cd docks && npm test",
+        "At line:1 char:10\nThe token '&&' is not a valid statement separator in this version.",
+      ],
+      ["git add . && git commit -m x", "The token '&&' is not a valid statement separator in this version."],
+    ],
   ])("is one for all programs: %s", (_, a, b) => {
     expect(likeness(a, b)).toBe(1);
     expect(read(a).cause).toBe("shell-dialect");
@@ -79,6 +107,21 @@ describe("a trouble of the shell", () => {
       "a program that says the words of a shell",
       ["ls docks/[a].md", "zsh:1: no matches found: docks/[a].md"],
       ["make seek", "no matches found: docks"],
+    ],
+    [
+      "a script of sed that is wrong, with a suffix or without -i",
+      ["sed -i 's/ebb/tide/' a.ts", 'sed: 1: "a.ts": unterminated substitute pattern'],
+      ["sed -i '' 's/ebb/tide' a.ts", 'sed: 1: "s/ebb/tide": unterminated substitute pattern'],
+    ],
+    [
+      "brackets in a command that are no path, and brackets in one",
+      ["git add app/(shop)/page.tsx", "bash: line 1: syntax error near unexpected token `('"],
+      ["foo (x)", "bash: line 1: syntax error near unexpected token `('"],
+    ],
+    [
+      "a program that is missing, and a word that begins with an equals sign",
+      ["slipway lift", "zsh:1: command not found: slipway"],
+      ["echo === slipway", "zsh:1: == not found"],
     ],
     [
       "a quote that is not closed, without backticks",
@@ -190,4 +233,24 @@ describe("an option that is refused", () => {
     expect(read(a).about).toBe("fast");
     expect(likeness(a, b)).toBe(0);
   });
+});
+
+test.each<[Met, string, string | null]>([
+  [["make dock", "/bin/sh: 1: crane: not found"], "missing-program", "crane"],
+  [["make dock", "crane: command not found"], "missing-program", "crane"],
+  [
+    ["crane lift", "The term 'crane' is not recognized as the name of a cmdlet, function"],
+    "missing-program",
+    "crane",
+  ],
+  [["make dock", "crane: not found"], "other", null],
+  [["quay check && npx crane lift || make dock", "Error: crane: no load at pier 4"], "other", null],
+])("a program is missing only where a shell says so: %j", (met, cause, about) => {
+  expect(read(met)).toMatchObject({ cause, about });
+});
+
+test("the part that failed is the one that the error names, also through a launcher", () => {
+  expect(read(["quay check && npx crane lift || make dock", "Error: crane: no load at pier 4"]).head).toBe(
+    "npx crane",
+  );
 });

@@ -41,13 +41,21 @@ export interface AnsweredLesson {
   readonly lesson: string;
   readonly when?: string;
   readonly do?: string;
+  readonly name?: string | null;
   readonly steps?: readonly string[];
+  readonly check?: string | null;
   readonly refs: readonly string[];
   readonly same_as?: string | null;
   readonly contradicts?: string | null;
   readonly documented_in?: string | null;
-  readonly durable?: boolean;
   readonly scope?: string;
+  readonly decided_by?: string;
+  readonly again?: string;
+  readonly again_because?: string;
+  readonly cost?: string;
+  readonly error_tells?: boolean;
+  readonly settled?: boolean;
+  readonly common?: boolean;
   readonly confidence?: number;
 }
 
@@ -59,7 +67,9 @@ export function answering(
 ) {
   const blank = {
     ...{ leads: [], kind: "error-recovery", when: "it comes up", do: "do as the lesson says" },
-    ...{ same_as: null, contradicts: null, documented_in: null, durable: true },
+    ...{ same_as: null, contradicts: null, documented_in: null },
+    ...{ decided_by: "events", again: "sure", again_because: "every run meets it", cost: "calls" },
+    ...{ error_tells: false, settled: false, common: false, name: null, check: null },
     ...{ steps: [], scope: "project", confidence: 0.8 },
   };
   return { lessons: lessons.map((one) => ({ ...blank, ...one })), aside, more };
@@ -71,7 +81,14 @@ export function isAboutSession(text: string): boolean {
 }
 
 /** The answer of one who finds no two lessons that are the same, or contradict each other. */
-export const nothingToMerge = { groups: [], contradictions: [], vetoes: [], documented: [], kept: [] };
+export const nothingToMerge = {
+  groups: [],
+  contradictions: [],
+  vetoes: [],
+  documented: [],
+  shelved: [],
+  kept: [],
+};
 
 /** The answer of one who makes a lesson of every lead, in the words of its deciding event. */
 export function keepingAll(text: string) {

@@ -11,8 +11,13 @@ export interface Machine {
   readonly tidewatch: string;
 }
 
-export function machine({ sessions = /./ }: { sessions?: RegExp } = {}): Machine {
-  const home = tempFolder();
+interface MachineOptions {
+  readonly sessions?: RegExp;
+  /** An empty folder, if the machine is for more than one test. */
+  readonly home?: string;
+}
+
+export function machine({ sessions = /./, home = tempFolder() }: MachineOptions = {}): Machine {
   const [harbor, tidewatch] = ["harbor-api", "tidewatch"].map((name) => join(home, "work", name)) as [
     string,
     string,

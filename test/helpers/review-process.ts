@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { buildSync } from "esbuild";
 import { onTestFinished } from "vitest";
 import { root } from "./knack.ts";
+import { tempFolder } from "./temp.ts";
 
 /** Reviews in a process of its own, and ends it by SIGKILL at the first look at the clock after the ledger has such an entry. */
 const program = `
@@ -36,7 +38,7 @@ export interface ReviewOrders {
 
 export function startReview({ env, now, until }: ReviewOrders): ChildProcess {
   const orders = {
-    library: pathToFileURL(join(root, "dist/index.js")).href,
+    library: pathToFileURL(bundleKnack()).href,
     driver: join(root, "package.json"),
     database: join(env.KNACK_HOME ?? "", "knack.db"),
     ...{ now, until, projects: null },
@@ -47,6 +49,20 @@ export function startReview({ env, now, until }: ReviewOrders): ChildProcess {
     child.kill("SIGKILL");
   });
   return child;
+}
+
+/** All of Knack as one file: the package's own library hands out less, and another process cannot load TypeScript. */
+function bundleKnack(): string {
+  const outfile = join(tempFolder(), "open.mjs");
+  buildSync({
+    entryPoints: [join(root, "src/open.ts")],
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    external: [join(root, "node_modules/*")],
+    outfile,
+  });
+  return outfile;
 }
 
 /** How it ended: by itself, with what it said, or by a signal. */

@@ -11,7 +11,7 @@ export async function aSnapshot(store: Store, clock: Clock): Promise<Snapshot> {
   const path = join(tempFolder(), "snapshot.table");
   await renewSnapshot(
     { store, clock, path, published: async () => [], refuses: async () => null },
-    { show: true, exceptions: [], foreground: "off", holdout: 0 },
+    { show: true, exceptions: [], foreground: "off", duties: "off", dutiesIn: {}, holdout: 0 },
   );
   const bytes = readFileSync(path);
   const table = openTable((from, length) => bytes.subarray(from, Math.min(from + length, bytes.length)));

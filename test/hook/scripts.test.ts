@@ -6,11 +6,11 @@ const dist = join(import.meta.dirname, "../../dist");
 
 test.each([
   ["hook", 11],
-  ["hook-turn", 13],
-  ["hook-record", 78],
-  ["hook-start", 92],
-  ["hook-failure", 255],
-  ["hook-prompt", 326],
+  ["hook-turn", 14],
+  ["hook-record", 84],
+  ["hook-start", 98],
+  ["hook-failure", 266],
+  ["hook-prompt", 338],
 ])(
   "%s.cjs, which agents start again and again, is below %i KB and has neither database nor schema code",
   (name, kilobytes) => {

@@ -456,7 +456,7 @@ describe("a judge's answer", () => {
 
   test.each([
     ["a lesson that a file says already", { documented_in: "CLAUDE.md" }, "already in CLAUDE.md"],
-    ["what holds for the moment", { durable: false }, "holds for the moment only"],
+    ["what holds for the moment", { again: "no" }, "holds for the moment only"],
   ])("leaves no finding of %s", async (_, change, because) => {
     const { knack, live } = await household(lessonAbout(change));
     live("one", recovery);
@@ -556,7 +556,7 @@ describe("a request", () => {
     const { instruction_files: lines } = recordIn(requests()[0]?.prompt ?? "");
     expect(lines).toContain("CLAUDE.md: The check needs HARBOR_DB; see docs.");
     expect(lines.filter((line) => !line.startsWith("CLAUDE.md: "))).toEqual([]);
-    expect(lines.join("\n")).not.toContain("Bananas");
+    expect(lines).toContain("CLAUDE.md: Bananas are yellow.");
     expect(requests()[0]?.body).not.toContain(secret?.secret);
   });
 
@@ -596,6 +596,41 @@ describe("a request", () => {
     await knack.judgeWaiting();
     expect(recordIn(requests()[0]?.prompt ?? "").instruction_files).toEqual([
       "AGENTS.md: The check needs HARBOR_DB.",
+      `AGENTS.md: ${"x".repeat(300)}`,
+    ]);
+  });
+
+  test("has of many lines those that speak of the same, in their order", async () => {
+    const { knack, root, live, requests } = await household();
+    const noise = Array.from({ length: 400 }, (_, n) => `Bananas of kind ${n} are yellow, green or brown.`);
+    const lines = ["Ask for HARBOR_DB.", ...noise, "The check needs HARBOR_DB."];
+    writeFileSync(join(root, "AGENTS.md"), lines.join("\n"));
+    live("one", recovery);
+    await knack.learn();
+    await knack.judgeWaiting();
+    const { instruction_files: told } = recordIn(requests()[0]?.prompt ?? "");
+    expect(told.join("\n").length).toBeLessThan(7_000);
+    expect([told[0], told.at(-1)]).toEqual([
+      "AGENTS.md: Ask for HARBOR_DB.",
+      "AGENTS.md: The check needs HARBOR_DB.",
+    ]);
+  });
+
+  test("has what another session of the project shows or wrote, where its folder has no such files", async () => {
+    const { knack, root, live, requests } = await household();
+    const [path = ""] = live("one", recovery);
+    const { calls, result } = claudeLines(undefined, root);
+    const more = [
+      calls("t1", "Write", { file_path: "/p/AGENTS.md", content: "# Harbor\nThe check needs HARBOR_DB." }),
+      result("t1", "File created"),
+    ].map((record) => ({ ...record, timestamp: new Date(start + minute).toISOString() }));
+    appendFileSync(path, more.map((record) => `${JSON.stringify(record)}\n`).join(""));
+    live("two", recovery);
+    await knack.learn();
+    await knack.judgeWaiting();
+    expect(requests().map(({ prompt }) => recordIn(prompt).instruction_files)).toEqual([
+      ["AGENTS.md: The check needs HARBOR_DB."],
+      ["AGENTS.md: The check needs HARBOR_DB."],
     ]);
   });
 });

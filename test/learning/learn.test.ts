@@ -110,7 +110,16 @@ const anyWords = fc
       one: anyId,
       other: anyId,
       at: fc.nat(9),
-      say: fc.constantFrom("merged", "split", "contradicted", "vetoed", "documented", "accepted", "rejected"),
+      say: fc.constantFrom(
+        "merged",
+        "split",
+        "contradicted",
+        "vetoed",
+        "documented",
+        "shelved",
+        "accepted",
+        "rejected",
+      ),
     }),
     { maxLength: 8 },
   )
@@ -139,6 +148,8 @@ function wordAbout({ one, other, at, say }: AnyWord, n: number): LedgerEntry {
       return { ...common, type: "lesson.vetoed", data: { lessonId: one, by: other } };
     case "documented":
       return { ...common, type: "lesson.documented", data: { lessonId: one, where: "AGENTS.md" } };
+    case "shelved":
+      return { ...common, type: "lesson.shelved", data: { lessonId: one, because: "small" } };
     default: {
       const decision = say === "accepted" ? "accepted" : "rejected";
       return { ...common, type: "lesson.decided", data: { lessonId: one, decision, everywhere: false } };

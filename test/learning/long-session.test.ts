@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openKnack } from "../../src/index.ts";
+import { openKnack } from "../../src/open.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { claudeLines } from "../helpers/claude.ts";
 import { seeded } from "../helpers/history.ts";

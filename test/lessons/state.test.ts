@@ -406,6 +406,15 @@ describe("whatever happens to an instinct", () => {
     expect(foldEvidence(["s1", "s2", "s3"].map((run) => seen(run, { by: "judge" }))).status).toBe("active");
   });
 
+  test("that it is not worth showing holds until another session has it, or a person wants it", () => {
+    const noted: Evidence = { type: "shelved", at: start + 5 * day, because: "small" };
+    expect(foldEvidence([seen("s1"), noted]).shelved).toBe("small");
+    expect(foldEvidence([seen("s1"), noted, seen("s9")]).shelved).toBeUndefined();
+    expect(foldEvidence([seen("s1"), noted, decided("accepted", 6)]).shelved).toBeUndefined();
+    expect(foldEvidence([seen("s1"), decided("accepted", 4), noted]).shelved).toBeUndefined();
+    expect(foldEvidence([seen("s1"), noted, decided("unskipped", 6)]).shelved).toBeUndefined();
+  });
+
   test("that instruction files say it is noted, until a person wants it", () => {
     const noted: Evidence = { type: "documented", at: start + 5 * day, where: "AGENTS.md" };
     expect(foldEvidence([seen("s1"), noted]).documented).toBe("AGENTS.md");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { growClusterText, renderCluster } from "../../src/library/evolve/cluster-text.ts";
 import { clusterLessons, type LessonCluster } from "../../src/library/evolve/clusters.ts";
+import { growClusterText, renderCluster } from "../../src/library/publish/render.ts";
 import { parseSkill, validateSkill } from "../../src/library/skill.ts";
 import { type Lesson, type LessonState, noExcerpt } from "../../src/records/lesson.ts";
 import { parseAsk } from "../../src/search/ask.ts";

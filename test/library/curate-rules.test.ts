@@ -41,6 +41,7 @@ function holding(
     credit: none,
     harmed: 0,
     helped: 0,
+    condemned: null,
     confidence: 0.8,
     ...rest,
   };
@@ -63,6 +64,7 @@ describe("a learned skill", () => {
     ["that did harm once is left alone", { harmed: 1 }, []],
     ["that did harm twice is a draft again", { harmed: 2 }, ["harmful draft"]],
     ["that did harm and helped more often is told of", { harmed: 2, helped: 3 }, ["harmful none"]],
+    ["that its person rated harmful becomes a draft again", { condemned: "", helped: 3 }, ["harmful draft"]],
     ["that is a draft and did harm twice is put away", { reach: "draft", harmed: 2 }, ["harmful archive"]],
     [
       "that was shown five times and never helped is told of, and stays",
@@ -228,6 +230,7 @@ describe("a review", () => {
     neededAt: fc.option(fc.integer({ min: 0, max: 200 }).map(ago)),
     harmed: fc.integer({ min: 0, max: 3 }),
     helped: fc.integer({ min: 0, max: 3 }),
+    condemned: fc.constantFrom(null, "", "it skips the linter"),
     topic: fc.integer({ min: 0, max: 25 }),
   });
   const library = fc.array(anyone, { maxLength: 120 }).map((all) =>

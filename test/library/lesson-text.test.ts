@@ -74,6 +74,19 @@ npm install --legacy-peer-deps
     });
   });
 
+  test("of steps that are bare commands has them as code, and other steps as sentences", () => {
+    const steps = [
+      'jj describe -m "feat: …"',
+      "run the tests --all of them",
+      "git tag v2 && git push --tags",
+      "Push it",
+    ];
+    expect(compose({ ...release, steps }).body).toContain(`1. \`jj describe -m "feat: …"\`
+2. Run the tests --all of them.
+3. \`git tag v2 && git push --tags\`
+4. Push it.`);
+  });
+
   test("has no error that its words quote, no envelope and no tool as a call", () => {
     const lesson = "Use the flag: otherwise it stops with `ERESOLVE unable to resolve`.";
     const { failed } = recovery.excerpt;

@@ -29,6 +29,10 @@ test("skill_search with an error finds what knack recall --error finds", async (
   expect(found.text).toContain("python3");
   // The error alone is enough, and another error is not.
   expect((await at.call("skill_search", { error })).data).toMatchObject({ fixes: [{ id: known[0]?.id }] });
+  expect((await at.call("skill_search", { query: error })).data).toMatchObject({
+    fixes: [{ id: known[0]?.id }],
+  });
+  expect((await at.call("skill_search", { query: "run the migration" })).data).toMatchObject({ fixes: [] });
   const other = "/bin/bash: line 1: ruby: command not found";
   expect((await at.call("skill_search", { error: other })).data).toMatchObject({ fixes: [] });
   expect(await at.call("skill_search", {})).toMatchObject({ code: "invalid_argument" });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { describe, expect, it } from "vitest";
-import { runProgram } from "../../src/models/programs/run-program.ts";
+import { runProgram } from "../../src/models/run-program.ts";
 import { processesOf } from "../helpers/hook.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -69,7 +69,7 @@ describe("a program that is asked", () => {
 function ask(then: string) {
   const folder = tempFolder();
   const [asker, pids] = [join(folder, "asker.mjs"), join(folder, "pids")];
-  const source = `import { runProgram } from ${JSON.stringify(join(import.meta.dirname, "../../src/models/programs/run-program.ts"))};
+  const source = `import { runProgram } from ${JSON.stringify(join(import.meta.dirname, "../../src/models/run-program.ts"))};
     const script = 'sleep 60 & echo $$ $! > "$0.new" && mv "$0.new" "$0"; sleep 60';
     void runProgram("/bin/sh", ["-c", script, process.argv[2]], { cwd: ".", env: process.env, input: "", timeoutMs: 60_000 });
     ${then}`;

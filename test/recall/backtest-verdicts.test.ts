@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
-import { openKnack } from "../../src/index.ts";
+import { openKnack } from "../../src/open.ts";
 import type { Backtest } from "../../src/recall/backtest.ts";
 import { redact } from "../../src/trust/redact.ts";
 import {
@@ -150,7 +150,7 @@ describe("different cures of one failure", () => {
       database("docker compose up -d db"),
     ]);
     const last = hits.at(-1);
-    expect(last?.text).toMatch(/after `docker compose up -d db`.* What also worked: .*brew services start/);
+    expect(last?.text).toMatch(/run `docker compose up -d db`.* What also worked: .*brew services start/);
     expect(last?.lesson.state.sessions).toBe(2);
   });
 });

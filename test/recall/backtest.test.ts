@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { computeFigures } from "../../src/cli/commands/backtest.ts";
-import { type Knack, openKnack } from "../../src/index.ts";
+import { type Knack, openKnack } from "../../src/open.ts";
 import type { Backtest } from "../../src/recall/backtest.ts";
 import { redact } from "../../src/trust/redact.ts";
 import {

@@ -48,9 +48,26 @@ const slip = (file: string): Event => ({
 });
 
 const locked = "fatal: Unable to create '.git/index.lock': Operation not permitted";
-/** The same command, run outside the sandbox. */
+/** The same command, run with elevated permissions. */
 const raised = (command: string): Event =>
   ran(command, "ok", "", { input: { command, sandbox_permissions: "require_escalated" } });
+
+const behindDashes = [
+  ran('rg -n "--dry|--wet" src', "failed", "rg: unrecognized flag --dry|--wet"),
+  ran('rg -n -- "--dry|--wet" src', "ok", "src/dock.ts:4: --dry"),
+];
+const unnamed = [
+  ran("quay load dock.yaml --only tide", "failed", "^ Unknown arguments"),
+  ran("quay load dock.yaml --pick tide", "ok", "1 loaded"),
+];
+const unlabelled = [
+  ran("gh pr create --fill --label tide", "failed", "could not add label: 'tide' not found"),
+  ran("gh pr create --fill", "ok", "https://harbor.test/pulls/8"),
+];
+const elsewhere = [
+  ran("bin/tide.sh --all", "failed", "zsh:1: no such file or directory: bin/tide.sh"),
+  ran("/home/dev/tools/tide.sh --all", "ok", "ebb"),
+];
 
 /** What was lived through, what is met today, and words of the answer; null where there is none. */
 type Repeat = readonly [title: string, before: readonly Event[], met: Event, words: string | null];
@@ -61,7 +78,7 @@ describe("a failure that was overcome before", () => {
       "is answered for another program that the shell stops at a glob",
       [ran("cat src/[id].ts", "failed", noGlob("src/[id].ts")), ran("cat 'src/[id].ts'", "ok", "x")],
       ran("git add docs/[a].md", "failed", noGlob("docs/[a].md")),
-      "quoted, it is left alone",
+      "unquoted it is a glob",
     ],
     [
       "is answered for another message with backticks, in another shell",
@@ -88,7 +105,7 @@ describe("a failure that was overcome before", () => {
         ran("npx prettier --write src/dock.ts", "ok"),
       ],
       ran("npm run ci", "failed", layout("src/tide.ts")),
-      "puts it right",
+      "Run `npx prettier --write <path>` when",
     ],
     [
       "is not answered with the formatter of another tool",
@@ -138,10 +155,16 @@ describe("a failure that was overcome before", () => {
       "tabs",
     ],
     [
+      "is not answered with white space where line numbers were taken along",
+      [slip("/w/dock.py"), slip("/w/dock.py"), replied("It is indented with tabs."), edited("/w/dock.py")],
+      { ...slip("/w/quay.py"), text: "String to replace not found in file.\nString:      1→def quay():" },
+      null,
+    ],
+    [
       "is answered for another program that the sandbox refuses something",
       [ran("git fetch", "failed", locked), raised("git fetch")],
       ran("touch /home/dev/.cache/x", "failed", "touch: /home/dev/.cache/x: Operation not permitted"),
-      "outside the sandbox",
+      "with elevated permissions",
     ],
     [
       "is not answered with elevation where a setting is missing",
@@ -156,7 +179,105 @@ describe("a failure that was overcome before", () => {
         ...["make dock", "make quay", "make pier"].map((command) => ran(command, "ok")),
       ],
       readAt("/home/dev/harbor/docs/tides.md", "failed"),
-      "There is no `tides.md` here",
+      "Do not look for `tides.md`",
+    ],
+    [
+      "is answered for another program that takes a text for an option",
+      behindDashes,
+      ran('grep -rn "- berth: 4" docs', "failed", "grep: invalid option -- ' '"),
+      "Put `--` before",
+    ],
+    [
+      "is answered for another sed that takes the next word for a suffix",
+      [
+        ran("sed -i 's/ebb/tide/' a.ts", "failed", 'sed: 1: "a.ts": command a expects \\ followed by text'),
+        ran("sed -i '' 's/ebb/tide/' a.ts", "ok"),
+      ],
+      ran(
+        "sed -i '/quay/d' docs/b.md",
+        "failed",
+        'sed: 1: "docs/b.md": extra characters at the end of d command',
+      ),
+      "sed -i ''",
+    ],
+    [
+      "is not answered with a suffix where sed was replaced by nothing that edits in place",
+      [
+        ran("sed -i 's/ebb/tide/' a.ts", "failed", 'sed: 1: "a.ts": command a expects \\ followed by text'),
+        ran("sed -i 's/ebb/flow/' c.ts", "ok"),
+      ],
+      ran(
+        "sed -i '/quay/d' docs/b.md",
+        "failed",
+        'sed: 1: "docs/b.md": extra characters at the end of d command',
+      ),
+      null,
+    ],
+    [
+      "is not answered with a text where an option is unknown",
+      behindDashes,
+      ran("rg -n --dri src", "failed", "rg: unrecognized flag --dri"),
+      null,
+    ],
+    [
+      "is not answered with a text where an option is unknown beside one",
+      behindDashes,
+      ran('rg --dri -e "- berth: 4" docs', "failed", "rg: unrecognized flag --dri"),
+      null,
+    ],
+    [
+      "is answered for a complaint that names nothing, where the call has the same option",
+      unnamed,
+      ran("quay load pier.yaml --only ebb", "failed", "^ Unknown arguments"),
+      "--pick",
+    ],
+    [
+      "is not answered for a complaint that names nothing, where the call has other options",
+      unnamed,
+      ran("quay load pier.yaml --targets x.yaml --dry", "failed", "^ Unknown arguments"),
+      null,
+    ],
+    [
+      "is answered for another value of the same kind, where leaving it out was the cure",
+      unlabelled,
+      ran('gh pr edit 9 --add-label "ebb"', "failed", "'ebb' not found"),
+      "Leave `--label` out",
+    ],
+    [
+      "is not answered for a value of another kind",
+      unlabelled,
+      ran('gh pr edit 9 --add-reviewer "ebb"', "failed", "'ebb' not found"),
+      null,
+    ],
+    [
+      "is not answered for another value, where another value was the cure",
+      [
+        ran("gh pr create --fill --label tide", "failed", "could not add label: 'tide' not found"),
+        ran("gh pr create --fill --label docks", "ok", "https://harbor.test/pulls/8"),
+      ],
+      ran('gh pr edit 9 --add-label "ebb"', "failed", "'ebb' not found"),
+      null,
+    ],
+    [
+      "is answered with the place of a file whose absence was not shown",
+      elsewhere,
+      ran("ls scripts/tide.sh tools/tide.sh 2>/dev/null", "failed", "Exit code 2"),
+      "~/tools/tide.sh",
+    ],
+    [
+      "is not answered with the place of one of several files that a look may have missed",
+      elsewhere,
+      ran("ls scripts/tide.sh scripts/ebb.sh 2>/dev/null", "failed"),
+      null,
+    ],
+    [
+      "is not answered with the absence of a file that was only asked for",
+      [
+        ...["ls tide.env 2>/dev/null", "cat ./tide.env 2>/dev/null"].map((command) => ran(command, "failed")),
+        ...["make dock", "make quay", "make pier"].map((command) => ran(command, "ok")),
+      ],
+      ran("cat docs/tide.env", "failed", "cat: docs/tide.env: No such file or directory"),
+      null,
     ],
     [
       "is not answered where it passed by itself",
@@ -188,6 +309,28 @@ describe("a failure that was overcome before", () => {
   });
 });
 
+describe("a rule that an edit satisfied", () => {
+  const found = (file: string, rule = "wrapcheck") =>
+    ran("golangci-lint run", "failed", `${file}:8:9: error from another package is unwrapped (${rule})`);
+  const mended = (file: string, why: string) => [
+    ...[found(file), replied(why), edited(`/home/dev/harbor/${file}`), ran("golangci-lint run", "ok")],
+  ];
+  const why = "wrapcheck wants errors of other packages wrapped with fmt.Errorf.";
+
+  test("is told in other files once two sessions said what it wants", async () => {
+    const [dock, quay] = [mended("dock.go", why), mended("quay.go", why)];
+    expect(await told([dock], found("tide.go"))).toEqual([]);
+    expect((await told([dock, quay], found("tide.go")))[0]).toContain(why);
+  });
+
+  test("is not told for another rule, or where nobody said what it wants", async () => {
+    const [dock, quay] = [mended("dock.go", why), mended("quay.go", why)];
+    expect(await told([dock, quay], found("tide.go", "errcheck"))).toEqual([]);
+    const silent = [mended("dock.go", "I see."), mended("quay.go", "That is put right now.")];
+    expect(await told(silent, found("tide.go"))).toEqual([]);
+  });
+});
+
 describe("opposite cures", () => {
   const jammed = "Error: the gauge is jammed at its lower stop";
   const added = [ran("gauge read dock", "failed", jammed), ran("gauge read --slow dock", "ok")];
@@ -207,7 +350,7 @@ describe("opposite cures", () => {
     expect(await told([added, dropped], met)).toEqual([]);
     expect(await told([dropped, added], met)).toEqual([]);
     const [first, ...more] = await told([added, dropped, added], met);
-    expect(first).toContain("What works: `gauge read --slow dock`");
+    expect(first).toContain("Use `gauge read --slow dock` instead of `gauge read dock`");
     expect(more).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { extractGist } from "../../src/lessons/similarity.ts";
-import { foldProject, type LedgerEntry } from "../../src/records/ledger.ts";
+import type { LedgerEntry } from "../../src/records/ledger.ts";
 import type { StoredFinding } from "../../src/records/lesson.ts";
 import { type Event, outlineEvent, type Reading, type Session } from "../../src/records/session.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -418,9 +418,8 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
   describe("projects", () => {
     test("are saved, listed by id and cleared", async () => {
       const { store } = await fresh();
-      const rows = [found("a", 1, "/z"), found("b", 2, "/b")].flatMap(
-        (entry) => foldProject(undefined, entry) ?? [],
-      );
+      const seen = { firstAt: 1, lastAt: 2, sessions: 1 };
+      const rows = ["/z", "/b"].map((id) => ({ id, name: id, root: id, ...seen }));
       await store.projects.save(rows);
       expect((await store.projects.list()).map(({ id }) => id)).toEqual(["/b", "/z"]);
       expect(await store.projects.get(["/z", "/none"])).toEqual(rows.slice(0, 1));

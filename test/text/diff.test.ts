@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { renderDiff } from "../../src/text/edits.ts";
+import { renderDiff } from "../../src/text/markdown.ts";
 
 describe("a diff", () => {
   test("shows what changes, with a little around it", () => {

@@ -146,6 +146,27 @@ describe("a Codex rollout", () => {
     expect(events[0]?.command).toBe("npm test");
   });
 
+  test("reads out of scripts where and with which rights their commands run", () => {
+    const { custom, customOutput } = codexLines();
+    const one = (options: string) => `tools.exec_command({"cmd":"git fetch",${options}})`;
+    const raised = '"workdir":"/x","sandbox_permissions":"require_escalated","justification":"to fetch"';
+    const scripts = [
+      one(raised),
+      `${one(raised)}; ${one(raised)}`,
+      `${one(raised)}; ${one('"workdir":"/y"')}`,
+    ];
+    const events = readAll(
+      codex,
+      scripts.flatMap((script, n) => [custom(`c${n}`, "exec", script), customOutput(`c${n}`, "ok")]),
+    );
+    expect(events.map(({ input }) => [input?.workdir, input?.sandbox_permissions])).toEqual([
+      ["/x", "require_escalated"],
+      ["/x", "require_escalated"],
+      // Only one of its commands has them.
+      ["/x", undefined],
+    ]);
+  });
+
   test("unwraps scripts to the commands that they run", () => {
     const { custom, customOutput } = codexLines();
     const head = { type: "input_text", text: "Script completed\nWall time 0.3 seconds\nOutput:\n" };

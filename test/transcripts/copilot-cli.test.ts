@@ -86,6 +86,17 @@ describe("events of Copilot CLI", () => {
       ["call bash ok 0"],
     ],
     [
+      "a failure with what a hook said about it",
+      [
+        begins("a", { command: "x" }),
+        ends(
+          "a",
+          'no such thing\n<shellId: 0 completed with exit code 3>\n\nTool "bash" succeeded. Additional guidance from postToolUse hooks:\nKnack: use y.',
+        ),
+      ],
+      ["call bash failed 3"],
+    ],
+    [
       "the end of a command in the background",
       [
         begins("a", { command: "make", mode: "async" }),

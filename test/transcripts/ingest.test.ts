@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Knack, openKnack } from "../../src/index.ts";
+import { type Knack, openKnack } from "../../src/open.ts";
 import { claudeLines } from "../helpers/claude.ts";
 import { codexLines, exited, running } from "../helpers/codex.ts";
 import { dump } from "../helpers/dump.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import type { Json } from "../../src/base/json.ts";
-import { type Knack, openKnack } from "../../src/index.ts";
+import { type Knack, openKnack } from "../../src/open.ts";
 import { opencode } from "../../src/transcripts/readers/opencode.ts";
 import { dump } from "../helpers/dump.ts";
 import { gist, story } from "../helpers/lines.ts";

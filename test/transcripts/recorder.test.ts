@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openKnack } from "../../src/index.ts";
+import { openKnack } from "../../src/open.ts";
 import { story } from "../helpers/lines.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -38,6 +38,20 @@ describe("a program that hands events over", () => {
       'prompt "deploy to staging first"',
     ]);
     expect(events.every(({ source }) => source === "tool-hook")).toBe(true);
+  });
+
+  test("has what was asked and answered in it, in order", async () => {
+    const knack = await knackAt(tempFolder());
+    const recorder = knack.recorder({ session: "mine", cwd: "/home/dev/own-agent" });
+    await recorder.recordPrompt("List the berths. <private>4711</private>");
+    const id = await recorder.recordToolStart({ tool: "search", input: { query: "berths" } });
+    await recorder.recordToolComplete(id, ["north", "south"]);
+    await recorder.recordReply("There are two.");
+    await recorder.recordReply("  ");
+    const { sessions } = await knack.sessions();
+    expect(sessions[0]?.counts).toMatchObject({ events: 3, prompts: 1, calls: 1 });
+    const events = await knack.events(sessions[0] as (typeof sessions)[0]);
+    expect(story(events)).toEqual(['prompt "List the berths."', "call search ok", 'reply "There are two."']);
   });
 
   test("may wrap a tool, which answers and throws as before", async () => {

@@ -6,7 +6,7 @@ import type { ConcernCode } from "../../src/trust/index.ts";
 
 export type PackageText = string | Record<string, string>;
 
-interface Family {
+export interface Family {
   readonly codes: readonly ConcernCode[];
   readonly attacks: readonly PackageText[];
   readonly twins: readonly PackageText[];

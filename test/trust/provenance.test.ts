@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Provenance } from "../../src/records/index.ts";
-import { leastTrusted, type OriginFacts, readProvenance } from "../../src/trust/index.ts";
+import { leastTrusted, type OriginFacts, readProvenance } from "../../src/trust/provenance.ts";
 
 const root = "/home/ada/shop";
 

@@ -1,6 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import { mayBeWritten, needsPerson, scanFiles } from "../../src/trust/index.ts";
 import { families, type PackageText } from "./packages.ts";
+import { familiesByLanguage } from "./packages-by-language.ts";
+import { familiesOfAssets } from "./packages-of-assets.ts";
 
 function scanText(given: PackageText) {
   const files = typeof given === "string" ? { "SKILL.md": given } : given;
@@ -10,7 +12,9 @@ function scanText(given: PackageText) {
 const name = (given: PackageText) =>
   (typeof given === "string" ? given : JSON.stringify(given)).slice(0, 160);
 
-describe.each(Object.entries(families))("a package that %s", (_, { codes, attacks, twins }) => {
+const allFamilies = { ...families, ...familiesByLanguage, ...familiesOfAssets };
+
+describe.each(Object.entries(allFamilies))("a package that %s", (_, { codes, attacks, twins }) => {
   it.each(attacks.map((given) => [name(given), given] as const))("waits for a person: %s", (_, given) => {
     const found = scanText(given).filter(({ severity }) => severity !== "note");
     expect(found.map(({ code }) => code).filter((code) => codes.includes(code))).not.toEqual([]);

@@ -2,10 +2,13 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFi
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { record } from "../../src/hook/record.ts";
-import { openKnack } from "../../src/index.ts";
+import { recordEntries } from "../../src/lessons/index.ts";
+import { openKnack } from "../../src/open.ts";
+import { openSqlite } from "../../src/store/index.ts";
 import { SessionSecrets } from "../../src/trust/known.ts";
 import { redactJson } from "../../src/trust/redactor.ts";
 import { claudeLines } from "../helpers/claude.ts";
+import { aFinding, made } from "../helpers/findings.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
 const jsonl = (records: readonly unknown[]) =>
@@ -63,6 +66,30 @@ describe("a secret that a session shows once", () => {
       result("t2", `{"${word}": "${word}"}`),
     ]);
     expect(disk).not.toContain(word);
+  });
+
+  test("is masked in a lesson that was learned before it", async () => {
+    const home = tempFolder();
+    const path = join(home, "a.jsonl");
+    const read = async (records: readonly unknown[]) => {
+      appendFileSync(path, jsonl(records));
+      const knack = await openKnack({ env: { HOME: home, KNACK_HOME: join(home, "knack") } });
+      await knack.sessions([path]);
+      await knack.close();
+    };
+    const openStore = () => openSqlite({ path: join(home, "knack", "knack.db"), clock: { now: Date.now } });
+    await read([user("go"), plainUse]);
+    const store = await openStore();
+    const finding = aFinding({ lesson: `Try ${word} on the other host` });
+    await store.transaction((tx) => recordEntries(tx, [made(path, finding)]));
+    await store.close();
+    await read(shown);
+    const after = await openStore();
+    const lessons = await after.learning.lessons.list();
+    const { faults } = await after.ledger.inspect();
+    await after.close();
+    expect(lessons.map(({ lesson }) => lesson)).toEqual(["Try [redacted:secret] on the other host"]);
+    expect(faults).toEqual([]);
   });
 
   test("leaves words alone that are no more than words", async () => {

@@ -123,7 +123,7 @@ describe("a worker with a judge", () => {
     expect((await works()).judged).toBe(0);
     expect(endpoint.asked).toHaveLength(0);
     const { stdout } = await knack(["status"], { home: home.home, cwd: home.project });
-    expect(stdout).toMatch(/1 session has leads nobody judged/);
+    expect(stdout).toMatch(/1 session may hold more lessons, which a judge finds/);
   });
 
   test("that is killed while the judge thinks leaves the session to the next", async () => {

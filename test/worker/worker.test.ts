@@ -198,11 +198,11 @@ describe("a worker that is killed", () => {
     expect(processesOf(home.home)).toEqual([]);
   });
 
-  test("four times in a row loses nothing", async () => {
+  test("twice in a row loses nothing", async () => {
     const home = aHome();
     leave(home, notes);
     // Each with another note in its hands.
-    for (let death = 0; death < 4; death++)
+    for (let death = 0; death < 2; death++)
       expect(await dieAt(home, new RegExp(`^spool/taken/\\d~place-work${death}\\.json$`))).toBe(true);
     expect((await work(home)).code).toBe(0);
     expect(leftovers(home)).toEqual([]);
@@ -274,14 +274,14 @@ describe("a worker that fails", () => {
     const { notes } = someWork(home, 1);
     leave(home, notes);
     const mend = spoil(home.knackHome);
-    for (let failure = 1; failure <= 4; failure++) {
+    for (let failure = 1; failure <= 3; failure++) {
       expect((await work(home)).code).not.toBe(0);
       expect(readWorkerState(home.knackHome)).toMatchObject({ failures: failure });
       expect(processesOf(home.home)).toEqual([]);
     }
     const told = said(await hook(payloads(home).start(), home))?.systemMessage;
     expect(told).toMatch(
-      /^Knack has stopped learning: its worker failed 4 times \(.+\)\. Run `knack doctor`/,
+      /^Knack has stopped learning: its worker failed 3 times \(.+\)\. Run `knack doctor`/,
     );
     mend();
     expect((await work(home)).code).toBe(0);

@@ -1,6 +1,6 @@
+import { dirname } from "node:path";
 import {
   type CatalogReading,
-  dirname,
   openPackages,
   type PublishDeps,
   packageLimits,

@@ -20,7 +20,7 @@ import type {
   SkillDraft,
   SkillProposal,
 } from "../../records/index.ts";
-import { composeHeldReceipt, composeReceipt } from "../protocol.ts";
+import { composeWritten } from "../protocol.ts";
 import { parseDossierRef } from "./dossier.ts";
 import { nameDraft } from "./question.ts";
 
@@ -240,12 +240,8 @@ async function publishProposal(
     if (!keeping.kept) return false;
   }
   const { id, review, name, held } = proposal;
-  const kind = held !== undefined ? "held" : proposal.do === "create" ? "learned" : "updated";
-  const text =
-    held === undefined
-      ? composeReceipt(kind, name, null)
-      : composeHeldReceipt(name, { because: held, accept: `skills accept ${name}` });
-  const data = { kind, skill: name, text, invocation: review } as const;
+  const waits = held === undefined ? undefined : { because: held, accept: `skills accept ${name}` };
+  const data = { ...composeWritten(name, proposal.do === "create", waits), invocation: review };
   const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
   await recordDecision(deps, proposal, "published", [
     { ...common, type: "receipt.given", key: `receipt:${id}`, data },

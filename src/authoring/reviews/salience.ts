@@ -112,7 +112,7 @@ function isVerification(head: string): boolean {
   return head.split(/&&|[;|]/).some((part) => checks.test(stripPrefix(part)));
 }
 
-interface Trouble {
+interface TroubledCall {
   readonly at: number;
   readonly reason: "error" | "rejected" | "retry";
   /** The similar call that then worked; -1 where none did. */
@@ -120,9 +120,9 @@ interface Trouble {
 }
 
 /** Each call that failed or was rejected, and calls that retried one. */
-function findTroubles(events: readonly EventOutline[], starts: ReadonlySet<number>): Trouble[] {
-  const found: Trouble[] = [];
-  const open = new Map<string, { readonly trouble: Trouble; readonly calls: number }>();
+function findTroubles(events: readonly EventOutline[], starts: ReadonlySet<number>): TroubledCall[] {
+  const found: TroubledCall[] = [];
+  const open = new Map<string, { readonly trouble: TroubledCall; readonly calls: number }>();
   let calls = 0;
   for (let at = 0; at < events.length; at++) {
     const event = events[at] as EventOutline;
@@ -131,7 +131,7 @@ function findTroubles(events: readonly EventOutline[], starts: ReadonlySet<numbe
     calls++;
     const { outcome } = event;
     if (outcome === "failed" || outcome === "rejected") {
-      const trouble: Trouble = { at, reason: outcome === "rejected" ? "rejected" : "error", worked: -1 };
+      const trouble: TroubledCall = { at, reason: outcome === "rejected" ? "rejected" : "error", worked: -1 };
       found.push(trouble);
       open.set(retryKey(event), { trouble, calls });
       continue;

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/index.ts";
+import { type Clock, groupBy } from "../../base/index.ts";
 import { readModelUse } from "../../models/index.ts";
 import {
   type EntryOf,
@@ -76,11 +76,10 @@ export async function listReviews({
 
 /** Sessions by project, each once. */
 async function groupSessions({ sessions }: Store, only: string | null): Promise<Map<string, Session[]>> {
-  const groups = new Map<string, Session[]>(only === null ? [] : [[only, []]]);
   const wanted = (await sessions.list()).filter(({ project }) => only === null || project.id === only);
-  for (const [session] of groupRecordings(wanted))
-    groups.set(session.project.id, [...(groups.get(session.project.id) ?? []), session]);
-  return groups;
+  const distinct = groupRecordings(wanted).map(([session]) => session);
+  const none: [string, Session[]][] = only === null ? [] : [[only, []]];
+  return new Map([...none, ...groupBy(distinct, ({ project }) => project.id)]);
 }
 
 /**

@@ -25,6 +25,7 @@ type Spot = Hit["learnedFrom"];
 
 export const backtest = defineCommand({
   about: "Replay your history, learning only from the past at each point: which failures had a known fix?",
+  keepsKeys: true,
   args: {
     paths: arg.words("files and folders to replay (default: the agents' own folders)"),
     examples: arg.flag("show every hit, wrong answer and miss, so that you can check them"),
@@ -49,7 +50,7 @@ export const backtest = defineCommand({
     );
     const json = { ...backtestJson(result), ...(isBundled ? { examples: true } : {}) };
     if (result.sessions.length === 0) {
-      if (args.json) screen.json(json);
+      if (args.json) screen.json(json, { keepsKeys: true });
       throw nothingToReplay(paths, result);
     }
     return call.answer(json, [
@@ -206,16 +207,18 @@ function describeFigures(all: BacktestFigures): Lines {
     all.correctionsRepeated > 0 ? `; ${all.correctionsKnown} would have been offered to you to keep` : "";
   return [
     `${all.repeats} of ${several(all.failures, "failure")} had been met and solved in an earlier session.`,
-    all.answered === 0
-      ? "  Knack would have had the fix for none of them."
-      : [
-          `  Knack would have had the fix for ${all.answered} of them: ${all.answeredBefore} before the call, ${all.answered - all.answeredBefore} at the failure.`,
-          `  That would have saved ${several(all.savedCalls, "call")} and ${formatMinutes(all.savedMinutes)}.`,
-        ],
+    all.repeats > 0 && all.answered === 0 && "  Knack would have had the fix for none of them.",
+    all.answered > 0 && [
+      `  Knack would have had the fix for ${all.answered} of them: ${all.answeredBefore} before the call, ${all.answered - all.answeredBefore} at the failure.`,
+      all.savedCalls > 0 &&
+        `  That would have saved ${several(all.savedCalls, "call")} and ${formatMinutes(all.savedMinutes)}.`,
+    ],
     all.wrong === 0
       ? "It would never have shown something that did not help."
       : `${several(all.wrong, "time")} it would have shown something that did not help (${all.wrongPer100} per 100 prompts).`,
-    `${several(all.correctionsRepeated, "correction")} repeated an earlier one${known}.`,
+    all.correctionsRepeated === 0
+      ? "No correction of yours repeated an earlier one."
+      : `${several(all.correctionsRepeated, "correction")} of yours repeated an earlier one${known}.`,
   ];
 }
 
@@ -224,7 +227,7 @@ function formatMinutes(count: number): string {
   return count >= 1 ? several(Math.round(count), "minute") : several(Math.round(count * 60), "second");
 }
 
-const chartWidth = 48;
+const widestChart = 48;
 
 /** Bars on one scale. */
 function drawChart(all: BacktestFigures, screen: Screen): Lines {
@@ -235,12 +238,16 @@ function drawChart(all: BacktestFigures, screen: Screen): Lines {
     ["wrong", all.wrong, screen.red],
   ];
   const most = Math.max(1, ...rows.map(([, count]) => count));
-  return rows.map(([name, count, colour]) => `${name.padEnd(10)}  ${colour(drawBar(count / most))} ${count}`);
+  // The names on the left and the numbers on the right need some room.
+  const width = Math.min(widestChart, (screen.columns ?? 100) - 20);
+  return rows.map(
+    ([name, count, colour]) => `${name.padEnd(10)}  ${colour(drawBar(count / most, width))} ${count}`,
+  );
 }
 
 /** A bar in eighths of a character, so that a small share is still visible. */
-function drawBar(share: number): string {
-  const eighths = Math.ceil(share * chartWidth * 8);
+function drawBar(share: number, width: number): string {
+  const eighths = Math.ceil(share * width * 8);
   return "█".repeat(Math.floor(eighths / 8)) + (["", ..."▏▎▍▌▋▊▉"][eighths % 8] ?? "");
 }
 

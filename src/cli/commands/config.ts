@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import {
   describeIgnored,
-  parseKey,
+  describeSetting,
   projectConfig,
   readSettingsFile,
   resolveHome,
@@ -12,40 +12,59 @@ import {
 import { findCheckout } from "../../transcripts/index.ts";
 import { arg, defineCommand, wrongUsage } from "../command.ts";
 import { changeKnack } from "../knack.ts";
+import { findNearest } from "../nearest.ts";
+import type { Screen } from "../screen/screen.ts";
+import { alignColumns, wrapColumn } from "../screen/text.ts";
 
 export const config = defineCommand({
   about: "Show and change settings: yours; a project's can only switch learn and show off.",
   args: {
-    words: arg.words("get [key], set <key> <value>, or path"),
+    words: arg.words("get [key], set <key> <value>, or path; without words: every setting with its meaning"),
     project: arg.flag("the settings of the project in this folder: learn, show"),
     ...arg.json,
     ...arg.dryRun,
   },
-  more: [
-    "Examples:",
-    "  knack config get",
-    "  knack config set suggestions 3",
-    "  knack config set learn false --project",
-  ],
   run: async (call) => {
     const { args, env, dryRun } = call;
     const home = resolveHome(env);
     const root = findCheckout(process.cwd())?.root ?? process.cwd();
     const project = args.project ? root : null;
     const path = project === null ? home.config : projectConfig(project);
-    const [action = "get", key, value, ...more] = args._;
+    const [action = "list", key, value, ...more] = args._;
     const usage = wrongUsage(
       `Invalid arguments for knack config: "${args._.join(" ")}".`,
       "knack config get [key], knack config set <key> <value> [--project], or knack config path",
     );
-    if (more.length > 0 || (action !== "set" && value !== undefined) || (action === "path" && key))
+    if (
+      more.length > 0 ||
+      (action !== "set" && value !== undefined) ||
+      (/^(?:path|list)$/.test(action) && key)
+    )
       throw usage;
     switch (action) {
+      case "list": {
+        const all = project === null ? resolveSettings(home, root, root) : readSettingsFile(home, project);
+        const shown = settingKeys.filter((name) => all[name] !== undefined);
+        call.screen.warn([describeIgnored(root)]);
+        const rows = shown.map(
+          (name) => [name, JSON.stringify(all[name]), describeSetting(name).about] as const,
+        );
+        return call.answer(
+          Object.fromEntries(shown.map((name) => [name, { value: all[name], ...describeSetting(name) }])),
+          [
+            rows.length === 0
+              ? `Nothing is set for this project: ${call.screen.path(path)}`
+              : listSettings(rows, call.screen),
+            "",
+            `To change one: ${call.screen.knack} config set <setting> <value>`,
+          ],
+        );
+      }
       case "path":
         return call.answer({ path }, [path]);
       case "get": {
         const all = project === null ? resolveSettings(home, root, root) : readSettingsFile(home, project);
-        const one = key === undefined ? null : parseKey(key);
+        const one = key === undefined ? null : readKey(key);
         const shown = one === null ? settingKeys : [one];
         call.screen.warn([describeIgnored(root)]);
         return call.answer(
@@ -59,7 +78,7 @@ export const config = defineCommand({
       }
       case "set": {
         if (key === undefined || value === undefined) throw usage;
-        const written = writeSetting(home, project, key, value, dryRun);
+        const written = writeSetting(home, project, readKey(key), value, dryRun);
         // Takes effect at once, also for the hooks.
         if (existsSync(home.snapshot)) await changeKnack(call, async () => {});
         return call.answer({ path: written.path, [key]: written.value }, [
@@ -71,3 +90,24 @@ export const config = defineCommand({
     }
   },
 });
+
+/** Settings below a head; a meaning that is too long for the terminal goes on below itself. */
+function listSettings(rows: readonly (readonly [string, string, string])[], screen: Screen): string[] {
+  const head = ["setting", "value"];
+  const [first = "", ...labels] = alignColumns([head, ...rows.map((row) => row.slice(0, 2))], {
+    keepWidth: true,
+  });
+  return [
+    screen.dim(`${first}  meaning`),
+    ...rows.map(([, , meaning], at) => wrapColumn(`${labels[at]}  `, meaning, screen.columns)),
+  ];
+}
+
+/** A setting by its name; for one mistyped, the nearest. */
+function readKey(name: string): (typeof settingKeys)[number] {
+  const key = settingKeys.find((one) => one === name);
+  if (key !== undefined) return key;
+  const nearest = findNearest(name, settingKeys);
+  const meant = nearest === null ? "" : `Did you mean ${nearest}? `;
+  throw wrongUsage(`There is no setting "${name}".`, `${meant}knack config lists the settings.`);
+}

@@ -79,7 +79,7 @@ async function list(call: OpenCall<GapsCall>): Promise<number> {
       hidden.length > 0 && ["", `${joinParts(", ", parts)}: --all shows them.`],
       shown.length > 0 && [
         "",
-        `Details: ${screen.knack} gaps show <id>. Make it live now: gaps promote <id>. Never: gaps reject <id>.`,
+        `Details: ${screen.knack} gaps show <id>. Make it live now: ${screen.knack} gaps promote <id>. Never: ${screen.knack} gaps reject <id>.`,
       ],
     ],
   });

@@ -4,14 +4,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mainText, type Suggestion, skillFile } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
-import type { Lesson, Reach } from "../../records/index.ts";
+import type { Lesson, LiveReach, Reach } from "../../records/index.ts";
 import type { AnyCall } from "../command.ts";
 import { describeDiff, describePlan, isNews } from "../screen/changes.ts";
 import { describeKeeping, describeSuggestion } from "../screen/lesson.ts";
 import { ask, askYesNo, type CliEnv, type Screen } from "../screen/screen.ts";
 import { flatLines, type Lines, textLines } from "../screen/text.ts";
 
-const legend = "y keep it   n not now   e edit it first   d show the diff   s never suggest it again";
+const hint = "y keep it   n not now   ? explains the other answers";
+
+const legend = [
+  "y  keep it (Enter)             n  not now: it is suggested again",
+  "e  edit it first               d  show the diff",
+  "s  never suggest it again      q  quit; what you kept stays",
+  "a  keep this one and all that follow, each where it belongs",
+];
+
+/** The places where a lesson may be kept, in words. */
+const places: Readonly<Record<LiveReach, string>> = {
+  me: "only on this machine",
+  repository: "in this repository, for the team",
+  everywhere: "in all my projects",
+};
+
+/** Why a lesson of one project is not kept without a word of the person. */
+export function explainNoPlace({ lesson, project, reaches, plan }: Suggestion): string | null {
+  const isElsewhere = lesson.scope !== "user" && plan.belongsTo === null && reaches[0] === "everywhere";
+  return isElsewhere ? `the folder of ${project.name} is not on this machine` : null;
+}
 
 /** Asks about one lesson after the other. Returns whether the person left early; what they kept stays. */
 export async function askAboutLessons(
@@ -20,14 +40,18 @@ export async function askAboutLessons(
   suggestions: readonly Suggestion[],
 ): Promise<boolean> {
   const usual: UsualReaches = new Map();
-  if (suggestions.length > 0) screen.print([screen.dim(legend), ""]);
+  let keepsAll = false;
+  if (suggestions.length > 0) screen.print([screen.dim(hint), ""]);
   for (const [at, suggestion] of suggestions.entries()) {
     const [first = "", ...rest] = flatLines(describeSuggestion(suggestion, screen));
     screen.print([`${screen.dim(`${at + 1} of ${suggestions.length}`)}  ${first}`, rest]);
-    if ((await new LessonQuestion(screen, env, knack, suggestion, usual).ask()) === "left") {
+    const question = new LessonQuestion(screen, env, knack, suggestion, usual);
+    const answer: Answer = keepsAll ? await question.keepUsual() : await question.ask();
+    if (answer === "left") {
       screen.print(["", "Stopped. What you kept stays."]);
       return true;
     }
+    keepsAll ||= answer === "all";
     screen.print([""]);
   }
   return false;
@@ -40,7 +64,7 @@ function reachKey({ project, scope }: Lesson): string {
   return `${scope} ${project}`;
 }
 
-type Answer = "decided" | "left" | "again";
+type Answer = "decided" | "left" | "again" | "all";
 
 /** The question about one lesson: it may be looked at and edited before it is decided. */
 class LessonQuestion {
@@ -66,12 +90,14 @@ class LessonQuestion {
       s: () => this.skip(),
       d: async () => this.show(this.describeDifference()),
       e: () => this.edit(),
+      q: async () => "left",
+      a: () => this.keepUsual(),
     };
     for (;;) {
-      const word = await ask("Keep? [Y/n/e/d/s] ");
+      const word = await ask("Keep? [Y/n/e/d/s/q/a/?] ");
       if (word === null) return "left";
-      const letter = { "": "y", yes: "y", no: "n" }[word] ?? word;
-      const answer = Object.hasOwn(answers, letter) ? await answers[letter]?.() : this.show([legend]);
+      const letter = { "": "y", yes: "y", no: "n", quit: "q", all: "a" }[word] ?? word;
+      const answer = Object.hasOwn(answers, letter) ? await answers[letter]?.() : this.show(legend);
       if (answer !== undefined && answer !== "again") return answer;
     }
   }
@@ -105,11 +131,26 @@ class LessonQuestion {
     return this.show(describePlan(next, this.screen, { whole: true }));
   }
 
+  /** Keeps it where lessons like it are kept, without a question; one that belongs nowhere here is left for later. */
+  async keepUsual(): Promise<Answer> {
+    const { knack, screen, suggestion, usual } = this;
+    const { lesson, reaches } = suggestion;
+    const because = explainNoPlace(suggestion);
+    const reach = usual.get(reachKey(lesson)) ?? (because === null ? reaches[0] : undefined);
+    screen.print(
+      reach === undefined
+        ? [`Not kept: ${because}. ${screen.knack} asks again.`]
+        : describeKeeping(await knack.keep(lesson, this.choose(reach)), suggestion, screen),
+    );
+    return "all";
+  }
+
   private async keep(): Promise<Answer> {
     const { knack, screen, suggestion } = this;
     const { lesson, reaches } = suggestion;
     const reach = await this.askWhere();
     if (reach === null) return "left";
+    if (reach === "nowhere") return "decided";
     if (reach !== reaches[0]) {
       const plan = await knack.plan(lesson, this.choose(reach));
       if (!plan.ok) return this.show([`Cannot be kept there: ${plan.because}.`]);
@@ -123,25 +164,28 @@ class LessonQuestion {
     return result.kept || this.text === undefined ? "decided" : "again";
   }
 
-  private async askWhere(): Promise<Reach | null> {
-    const { reaches, project, lesson, plan } = this.suggestion;
+  private async askWhere(): Promise<Reach | "nowhere" | null> {
+    const { reaches, lesson, plan } = this.suggestion;
     const [only = "everywhere"] = reaches;
     // A proposal goes where the skill is that it is for.
     if (plan.belongsTo !== null) return only;
-    if (reaches.length === 1) {
-      this.screen.print([`Where: everywhere (the folder of ${project.name} is not on this machine)`]);
-      return only;
+    const because = explainNoPlace(this.suggestion);
+    if (because !== null) {
+      const isSure = await askYesNo(`Keep it ${places.everywhere}? (${because})`, false);
+      return isSure === null ? null : isSure ? only : "nowhere";
     }
+    if (reaches.length === 1) return only;
     const standard = this.usual.get(reachKey(lesson)) ?? only;
-    const shown = standard === "me" ? "only me" : standard;
+    const words: readonly LiveReach[] = ["me", "repository", "everywhere"];
+    const choices = words.map(
+      (one) => `  ${one.charAt(0)}  ${places[one]}${one === standard ? " (Enter)" : ""}`,
+    );
+    this.screen.print(["Where?", choices]);
     for (;;) {
-      const answer = await ask(`Where? [m]e, [r]epository, [e]verywhere (Enter: ${shown}) `);
+      const answer = await ask("[m/r/e] ");
       if (answer === null) return null;
       if (answer === "") return standard;
-      const word = answer.replace(/^only /, "");
-      const reach = (["me", "repository", "everywhere"] as const).find(
-        (one) => one === word || one.charAt(0) === word,
-      );
+      const reach = words.find((one) => one === answer || one.charAt(0) === answer);
       if (reach) return reach;
     }
   }

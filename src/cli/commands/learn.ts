@@ -1,12 +1,15 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { KnackError } from "../../base/index.ts";
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import type { Judging, JudgingPlan, Learned } from "../../learning/index.ts";
-import type { ChangeOutcome, LeftOut, PublishedItem, Suggestion } from "../../library/index.ts";
+import type { ChangeOutcome, LeftOut, Suggestion } from "../../library/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack, KnackOptions } from "../../open.ts";
-import { type Backtest, type ChronicFailure, describeChronic } from "../../recall/index.ts";
+import {
+  type Backtest,
+  type ChronicFailure,
+  describeChronic,
+  findAlternative,
+  renderFailureFact,
+} from "../../recall/index.ts";
 import type { Change, Lesson, LiveReach } from "../../records/index.ts";
 import { isDisabled } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
@@ -23,20 +26,13 @@ import {
   leadJson,
   lessonJson,
 } from "../screen/lesson.ts";
-import {
-  type CliEnv,
-  canAsk,
-  createScreen,
-  type Screen,
-  showCounting,
-  showReading,
-} from "../screen/screen.ts";
-import { countReasons, type Lines, quotePath, textLines } from "../screen/text.ts";
+import { canAsk, type Screen, showCounting, showReading } from "../screen/screen.ts";
+import { alignColumns, countReasons, type Lines, quotePath, wrapColumn } from "../screen/text.ts";
 import { describeUnvouched, readUnvouched } from "../screen/trust.ts";
 import { parsePaths, parseWhere } from "../select.ts";
-import { describeNoSessions, listTranscripts, noReadableSession } from "../transcript-files.ts";
+import { listTranscripts, noReadableSession } from "../transcript-files.ts";
 import { computeFigures } from "./backtest.ts";
-import { askAboutLessons } from "./keep.ts";
+import { askAboutLessons, explainNoPlace } from "./keep.ts";
 
 export const learn = defineCommand({
   about: "Find lessons in your agents' sessions, and keep the ones you say yes to.",
@@ -50,16 +46,13 @@ export const learn = defineCommand({
     judge: arg.option(
       "who judges this time: claude, codex, gemini, opencode, copilot, <api>/<model>, or off",
     ),
-    "model-dump": arg.option("write the requests to a model into this folder instead of sending them"),
-    "model-answers": arg.option("read a model's answers from this folder instead of asking one"),
+    "model-dump": arg.option(
+      "write the requests to a model into this folder instead of sending them",
+      "folder",
+    ),
+    "model-answers": arg.option("read a model's answers from this folder instead of asking one", "folder"),
     again: arg.flag("also look through sessions with nothing new"),
   },
-  more: [
-    "Examples:",
-    "  knack learn",
-    "  knack learn ~/.codex/sessions --yes --where me",
-    "  knack learn --json --dry-run",
-  ],
   run: async (call) => {
     const { args, env, wantsJson, screen } = call;
     const paths = parsePaths(args._);
@@ -147,7 +140,7 @@ function timeBox(isLimited: boolean): TimeBox {
   return (part) => () => isLimited && Date.now() - started > seconds[part] * 1_000;
 }
 
-async function learnAloud(
+export async function learnAloud(
   knack: Knack,
   paths: readonly string[] | null,
   box = timeBox(true),
@@ -217,32 +210,6 @@ function describePlanned({ judge, sessions, leads, usd }: JudgingPlan): Lines {
   ];
 }
 
-/** Learns for `knack init` and reports the result; a failure is reported and does not stop the setup. */
-export async function learnRecent(call: AnyCall, paths: readonly string[]): Promise<Learned | null> {
-  const { screen, wantsJson } = call;
-  const learnNow = async (knack: Knack) => {
-    const learned = await judgeAloud(call, knack, paths, await learnAloud(knack, paths));
-    const { sessions, findings } = learned;
-    await knack.publishOwn({ sessions });
-    const { length } = (await knack.suggest({ most: Number.POSITIVE_INFINITY })).suggestions;
-    if (!wantsJson)
-      screen.print([
-        `Learned from ${several(sessions.length, "session")}: ${several(findings.length, "finding")}.`,
-        describeUnread(learned, screen),
-        length > 0 && `${several(length, "lesson")} worth keeping. To go through them: ${screen.knack} learn`,
-        "",
-      ]);
-    return learned;
-  };
-  try {
-    return await withKnack(call, learnNow, { create: true, reads: true, changes: true });
-  } catch (error) {
-    if (!(error instanceof KnackError)) throw error;
-    screen.warn([`Learning failed: ${error.message}`, error.hint && `  ${error.hint}`]);
-    return null;
-  }
-}
-
 // --- What was learned, and what becomes of it ---
 
 /** One run of learning: what it works with, and how its suggestions are kept. */
@@ -257,8 +224,6 @@ interface LearnRun {
   /** The folder that requests to a model are written to. */
   readonly modelDump: string | null;
   readonly print: (lines: Lines) => void;
-  /** Fields that --json has besides. */
-  readonly json?: object;
 }
 
 /** Shows what was learned, and keeps what the person says yes to. */
@@ -281,8 +246,7 @@ export async function presentLearned(run: LearnRun, learned: JudgedLearning): Pr
       leftOut.filter((one) => !isLater(one)),
       screen,
     ),
-    // The bundled examples need no judge.
-    run.json === undefined && describeWaiting(learned, screen),
+    describeWaiting(learned, screen),
     describeUnsolved(untold, screen),
     describeCount(suggestions.length, leftOut.filter(isLater).length, screen),
   ]);
@@ -298,7 +262,7 @@ export async function presentLearned(run: LearnRun, learned: JudgedLearning): Pr
   }
   const requests = folder === null ? null : { folder, written: knack.requestsWritten() };
   if (requests) print(describeRequests(requests, paths, screen));
-  if (run.json === undefined && !call.wantsJson)
+  if (!call.wantsJson)
     print(describeUnvouched(await readUnvouched(knack, await knack.shelf(), process.cwd()), screen));
   if (call.wantsJson) {
     const lessons = (await knack.lessons()).filter(({ id }) => ids.has(id));
@@ -307,7 +271,6 @@ export async function presentLearned(run: LearnRun, learned: JudgedLearning): Pr
       chronic: (await knack.chronic()).map(chronicJson),
       ...(requests ? { requests } : {}),
       ...(replayed ? { backtest: computeFigures(replayed) } : {}),
-      ...run.json,
     });
   }
   return 0;
@@ -349,6 +312,7 @@ async function keepSuggestion(
   const { screen, dryRun } = run.call;
   const { lesson, reaches } = suggestion;
   const choice = { reach: run.where ?? (reaches[0] as LiveReach), actor: "person" } as const;
+  const noPlace = run.where === null ? explainNoPlace(suggestion) : null;
   const without = describeSuggestion(suggestion, screen, { preview: false });
   if (dryRun) {
     const plan = choice.reach === reaches[0] ? suggestion.plan : await knack.plan(lesson, choice);
@@ -359,6 +323,10 @@ async function keepSuggestion(
         : [without, `  Would not be kept: ${plan.because}.`],
       "",
     ]);
+  }
+  if (noPlace !== null) {
+    refused.push({ what: lesson.name, because: noPlace });
+    return print([without, `  Not kept: ${noPlace}. In all your projects: --where everywhere`, ""]);
   }
   const result = await knack.keep(lesson, choice);
   // What another run did at the same time is reported by that one.
@@ -373,8 +341,8 @@ function describeReplay(replayed: Backtest, screen: Screen): Lines {
   const { failures, repeats, answered, sessions } = computeFigures(replayed);
   if (failures === 0) return [];
   const late = replayed.late;
-  const share = `${repeats} of ${several(failures, "failure")} ${repeats === 1 ? "was a repeat" : "were repeats"}`;
-  const known = repeats === 0 ? "" : `; ${answered} had a known fix`;
+  const share = `${repeats} of ${several(failures, "failure")} had been solved in an earlier session`;
+  const known = repeats === 0 ? "" : `; Knack knew the fix for ${answered}`;
   const within = late > 0 ? ` (in ${sessions} of your newest ${sessions + late} sessions)` : "";
   return [
     screen.bold(`${share}${known}${within}.`),
@@ -468,9 +436,8 @@ function describeJudged({ judged, left, fellBack, consolidated }: Judging, { kna
 function describeWaiting({ leads, judging }: JudgedLearning, { knack }: Screen): Lines {
   const waiting = new Set(leads.flatMap(({ session, isJudged }) => (isJudged ? [] : session))).size;
   if (waiting === 0 || judging.fellBack !== null || judging.judged.length > 0) return [];
-  const have = waiting === 1 ? "has" : "have";
   return [
-    `${several(waiting, "session")} ${have} leads nobody judged: ${knack} learn --judge claude, or /knack:learn in the agent.`,
+    `${several(waiting, "session")} may hold more lessons, which a judge finds: ${knack} learn --judge claude, or /knack:learn in the agent.`,
   ];
 }
 
@@ -550,61 +517,66 @@ function learnedJson(
 
 // --- The bundled examples ---
 
-/**
- * Learns from the bundled sessions, so that a newcomer sees real results: in a home of its own below the system's
- * temporary folder, where every suggestion is kept. Nothing else is touched.
- */
+/** Tells one story from the bundled sessions to somebody who has none yet, in a database that is thrown away. */
 async function showExamples(call: AnyCall): Promise<number> {
-  const { env, examples, dryRun, screen, wantsJson } = call;
-  const home = dryRun ? null : mkdtempSync(join(tmpdir(), "knack-example-"));
-  const exampleEnv: CliEnv = {
-    ...env,
-    ...(home === null ? {} : { HOME: home, USERPROFILE: home, KNACK_HOME: join(home, ".knack") }),
-    CLAUDE_CONFIG_DIR: undefined,
-    CODEX_HOME: undefined,
-  };
-  const setting = env.KNACK_HOME ? `HOME=${home} KNACK_HOME=${exampleEnv.KNACK_HOME}` : `HOME=${home}`;
-  const own =
-    home === null ? {} : { knack: `${setting} ${screen.knack}`, path: createScreen(exampleEnv).path };
-  const there = { ...call, env: exampleEnv, screen: { ...screen, ...own } };
-  const print = wantsJson ? () => {} : screen.print;
+  const { examples, screen } = call;
   return withKnack(
-    there,
+    call,
     async (knack) => {
-      print([
-        describeNoSessions(env),
-        "These are the bundled example sessions, and what Knack learns from them.",
-      ]);
-      const paths = existsSync(examples) ? [examples] : [];
-      const run = { call: there, knack, paths, replayed: null, modelDump: null, print };
-      const json = { examples: true, home };
       const judging = { judged: [], left: 0, fellBack: null, consolidated: [] };
-      const learned = { ...(await knack.learn(paths)), judging };
-      await presentLearned({ ...run, yes: home !== null, where: "everywhere", json }, learned);
-      if (home !== null) print(describeExampleHome(home, await knack.shelf(), there.screen, screen));
-      return 0;
+      const learned = { ...(await knack.learn(existsSync(examples) ? [examples] : [])), judging };
+      const lessons = await knack.lessons();
+      const { suggestions } = await knack.suggest({ now: 0 });
+      return call.answer({ ...learnedJson(learned, lessons, [], []), chronic: [], examples: true }, [
+        "No sessions of a coding agent on this machine yet. What Knack does, by a bundled example:",
+        "",
+        await describeStory(knack, suggestions, screen),
+        "Go on (nothing was written):",
+        alignColumns([
+          [`  ${screen.knack} init`, "set Knack up, once an agent has worked on this machine"],
+          [
+            `  ${screen.knack} backtest --examples`,
+            "every failure of the bundled sessions, and what Knack knew",
+          ],
+        ]),
+      ]);
     },
-    // The examples come with their lessons: no model is paid for them.
-    { create: true, judge: "off" },
+    { dryRun: true, blank: true },
   );
 }
 
-function describeExampleHome(
-  home: string,
-  shelf: readonly PublishedItem[],
-  there: Screen,
+/** A failure and its fix in one session, and what the next session is told. */
+async function describeStory(
+  knack: Knack,
+  suggestions: readonly Suggestion[],
   screen: Screen,
-): Lines {
-  const skill = shelf.find(({ kind, reach }) => kind === "skill" && reach !== "draft");
+): Promise<Lines> {
+  const stories = suggestions.flatMap(({ findings, project }) =>
+    findings.flatMap(({ finding: { excerpt } }) =>
+      excerpt.failed && excerpt.error && excerpt.worked ? [{ ...excerpt, project }] : [],
+    ),
+  );
+  const [story] = stories;
+  if (!story) return [];
+  const { failed, error, worked, project } = story;
+  const failure = { command: failed, output: error ?? "", exitCode: 1 };
+  const { matches } = await knack.recall(failure, project.root ?? undefined, "agent");
+  const [match] = matches;
+  const line = (label: string, text: string) => wrapColumn(label, text, screen.columns);
   return [
-    `These lessons were kept in a temporary home, ${home}.`,
-    "Nothing else on this machine was changed. You can delete that folder at any time.",
+    screen.bold(`In ${project.name}, a session fails and finds the fix:`),
+    `  $ ${failed}`,
+    line("  ", `${screen.red("failed:")} ${error}`),
+    line("  ", `${screen.dim("… some tries later …")}`),
+    line("  $ ", worked ?? ""),
+    `  ${screen.green("worked")}`,
     "",
-    skill && ["One of them in full, as an agent reads it:", "", textLines(skill.text ?? "", "  "), ""],
-    "Look around in it:",
-    `  ${there.knack} skills list`,
-    "See what such lessons are worth, with every hit and every miss:",
-    `  ${screen.knack} backtest`,
-    "Then use your agent as usual, and run this again: it learns from your own sessions.",
+    screen.bold("The next session meets the same failure, and Knack tells it at once:"),
+    `  $ ${failed}`,
+    line("  ", `${screen.red("failed:")} ${error}`),
+    match && line("  ", renderFailureFact(match, findAlternative(matches), Date.now())),
+    line("  $ ", worked ?? ""),
+    `  ${screen.green("worked")}`,
+    "",
   ];
 }

@@ -18,6 +18,8 @@ import { changeKnack } from "../knack.ts";
 import { notDone } from "../screen/changes.ts";
 import {
   chronicJson,
+  countStatuses,
+  describeCounts,
   describeEvidence,
   describeStanding,
   evidenceJson,
@@ -131,7 +133,11 @@ async function list(call: OpenLessonsCall): Promise<number> {
     empty: [every.length === 0 ? `No lessons yet. ${screen.knack} learn finds them.` : "No lessons match."],
     below: [
       hidden > 0 && ["", `${hidden} more with --all or other filters.`],
-      shown.length > 0 && ["", `Evidence: ${screen.knack} lessons show <id>`],
+      shown.length > 0 && [
+        "",
+        `${several(every.length, "lesson")}: ${describeCounts(countStatuses(every))}. Evidence: ${screen.knack} lessons show <id>`,
+        screen.dim(explainStatuses(new Set(every.map((lesson) => now(lesson).status)))),
+      ],
     ],
   });
 }
@@ -184,6 +190,8 @@ async function show(call: OpenLessonsCall, word: string): Promise<number> {
     `  then: ${oneLine(lesson.action, 200)}`,
     `  ${describeStanding(lesson)}, ${several(sessions, "session")}, ${formatSpan(firstAt, lastAt)}`,
     doubt !== null && `  not told to agents before you keep it: ${oneLine(doubt, 200)}`,
+    lesson.state.shelved !== undefined &&
+      `  not offered before another session confirms it: ${oneLine(lesson.state.shelved, 200)}`,
     heldBack !== null && `  neither offered nor told to agents: ${oneLine(heldBack, 200)}`,
     kept.map(({ name, path, state }) => `  kept as ${name} (${state}): ${path}`),
     describeEvidence(evidence, every),
@@ -563,4 +571,17 @@ function parseDays(text: string | undefined): number {
   if (!/^\d+(?:\.\d+)?$/.test(text.trim()) || days > mostDays)
     throw wrongUsage(`Invalid --max-age "${text}".`, `Use a number of days up to ${mostDays}: --max-age 30`);
   return days;
+}
+
+/** What the words in the status column mean, as far as they occur. */
+const statusMeanings: Readonly<Record<string, string>> = {
+  active: "sure enough to use",
+  pending: "waits for more evidence",
+  promoted: "used in every project",
+  "conflict-hold": "held back by a contradiction",
+};
+
+function explainStatuses(found: ReadonlySet<string>): string {
+  const said = Object.entries(statusMeanings).filter(([status]) => found.has(status));
+  return said.map(([status, meaning]) => `${status}: ${meaning}`).join("; ");
 }

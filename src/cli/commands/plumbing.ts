@@ -33,11 +33,11 @@ export const mcp = defineCommand({
   more: [
     "To add it to an agent:",
     "  Claude Code   knack install claude (the plugin includes it); or: claude mcp add knack -- knack mcp",
-    "  Codex         codex mcp add knack -- knack mcp",
-    "  Gemini CLI    gemini mcp add --scope user knack knack mcp",
-    "  OpenCode      opencode mcp add knack -- knack mcp",
-    "  Copilot CLI   copilot mcp add knack -- knack mcp",
-    '  Cursor        ~/.cursor/mcp.json: "mcpServers": { "knack": { "command": "knack", "args": ["mcp"] } }',
+    "  Codex         knack install codex; or: codex mcp add knack -- knack mcp",
+    "  Gemini CLI    knack install gemini; or: gemini mcp add --scope user knack knack mcp",
+    "  OpenCode      knack install opencode; or: opencode mcp add knack -- knack mcp",
+    "  Copilot CLI   knack install copilot; or: copilot mcp add knack -- knack mcp",
+    '  Cursor        knack install cursor; or ~/.cursor/mcp.json: "mcpServers": { "knack": { "command": "knack", "args": ["mcp"] } }',
     "Knack finds out which session of the first five calls it. For any other agent, set KNACK_SESSION to the id of",
     "its session: without it, agents can search and load skills, but not write any. KNACK_DISABLE=1 turns it off.",
   ],
@@ -89,7 +89,7 @@ export const schema = defineCommand({
         `There is no schema "${[name, ...more].join(" ")}".`,
         `Use ${Object.keys(schemas).join(", ")}.`,
       );
-    screen.json(known.schema);
+    screen.document(known.schema);
     return 0;
   },
 });

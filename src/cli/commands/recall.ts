@@ -21,11 +21,6 @@ export const recall = defineCommand({
     "exit-code": arg.option("its exit code"),
     ...arg.json,
   },
-  more: [
-    "Examples:",
-    '  knack recall "publish the package"',
-    '  npm test 2>&1 | knack recall --error --command "npm test"',
-  ],
   run: async (call) => {
     const { args, screen } = call;
     const asked = args.error ? await parseFailure(args, args._) : parseText(args, args._);
@@ -36,6 +31,13 @@ export const recall = defineCommand({
       const { matches, about } = await knack.recall(asked.text ?? asked.failure);
       const found = asked.text === null ? [] : await knack.find(asked.text);
       const tookMs = round(performance.now() - started);
+      const session = call.env.KNACK_SESSION ?? call.env.CLAUDE_CODE_SESSION_ID;
+      // Only what an agent looks for is a fact about its session.
+      if (session)
+        await knack.noteSearch(session, await knack.projectOf(process.cwd()), {
+          ...{ by: "recall", query: about },
+          found: [...matches.map(({ lesson }) => lesson.name), ...found.map(({ card }) => card.name)],
+        });
       const isKnown = matches.length + found.length > 0;
       return call.answer(
         {

@@ -74,14 +74,18 @@ function describeReport(result: BenefitReport, holdout: number, screen: Screen):
     .slice(0, mostItems)
     .map((item) => [oneLine(item.name, 40), ...counts.map((count) => formatCount(item[count]))]);
   return [
-    `${several(sessions, "session")}${from === null ? "" : ` since ${formatDay(from)}`}.`,
+    `${several(sessions, "session")} in which a person spoke${from === null ? "" : `, since ${formatDay(from)}`}.`,
     "",
     screen.bold("Shown against held back"),
     describeHoldout(result.withheld, holdout, screen),
     "",
     screen.bold("After against before"),
-    describeComparison(result.before, "after", "before"),
-    "  Not an experiment: anything else that changed meanwhile is in these figures too.",
+    result.before.failedAgain.had.sessions + result.before.failedAgain.hadNot.sessions === 0
+      ? "  Nothing was shown to an agent yet, so there is no after to compare."
+      : [
+          describeComparison(result.before, "after", "before"),
+          "  Not an experiment: anything else that changed meanwhile is in these figures too.",
+        ],
     "",
     screen.bold("Each lesson and skill, in sessions"),
     items.length === 0
@@ -229,6 +233,10 @@ export const rate = defineCommand({
       return call.answer({ ...rating, session, noted: !dryRun }, [
         `${dryRun ? "Would rate" : "Rated"} ${shown} ${verdict} ${where}.`,
         !dryRun && `All ratings and uses: ${screen.knack} report ${shown}`,
+        !dryRun &&
+          verdict === "harmful" &&
+          rating.kind === "skill" &&
+          `Take it back: ${screen.knack} curate proposes it`,
       ]);
     });
   },

@@ -95,10 +95,12 @@ async function showState(call: OpenCall<ReviewCall>): Promise<number> {
   const shown = status.projects.filter((one) => wanted === null || one.project === wanted);
   return call.answer({ ...status, projects: shown }, [
     describeState(status, call.screen),
-    shown.map(
-      ({ name, run, message, ...size }) =>
-        `${oneLine(name, 60)}: ${run ? "due" : "not due"}: ${oneLine(message, 160)}; it would look at ${describeSize(size)}`,
-    ),
+    // With reviews off, none is due anywhere.
+    (status.mode !== "off" || wanted !== null) &&
+      shown.map(
+        ({ name, run, message, ...size }) =>
+          `${oneLine(name, 60)}: ${run ? "due" : "not due"}: ${oneLine(message, 160)}; it would look at ${describeSize(size)}`,
+      ),
     wanted !== null && shown.length === 0 && "There is nothing new in that project.",
   ]);
 }
@@ -111,7 +113,7 @@ function describeState(status: ReviewStatus, screen: Screen): Lines {
   return [
     `Reviews: ${mode}${mode === "off" ? ` (to turn them on: ${screen.knack} config set review suggest)` : ""}`,
     `  model    ${describeModel(status)}`,
-    missing && `           ${missing.because} (${missing.next})`,
+    missing && `           ${missing.because}: ${missing.next}`,
     `  today    ${today.reviews} of ${several(limits.perDay, "review")}, ${formatUsd(today.usd)} of ${formatUsd(limits.usdPerDay)}; one may cost ${formatUsd(limits.usd)}`,
     begun.length > 0 &&
       `  begun    ${begun.length === 1 ? "one has" : `${begun.length} have`} not finished yet, since ${formatTime(Math.min(...begun))}; the next review continues it`,

@@ -42,7 +42,9 @@ function runProgram(command: string, args: readonly string[]): Promise<number> {
   return new Promise<number>((resolve, reject) => {
     child.on("error", (cause) =>
       reject(
-        wrongUsage(`Cannot run "${command}": ${cause.message}.`, "Is it installed, and on your PATH?", cause),
+        "code" in cause && cause.code === "ENOENT"
+          ? wrongUsage(`There is no program "${command}" on your PATH.`, "Is it installed?", cause)
+          : wrongUsage(`Cannot run "${command}": ${cause.message}.`, undefined, cause),
       ),
     );
     child.on("close", (code, signal) => resolve(signal ? 128 + constants.signals[signal] : (code ?? 1)));

@@ -7,6 +7,7 @@ import { formats, type SessionView } from "../../transcripts/index.ts";
 import { redact } from "../../trust/index.ts";
 import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
+import { countShelf } from "../screen/changes.ts";
 import { countStatuses, describeCounts } from "../screen/lesson.ts";
 import { type Screen, showReading } from "../screen/screen.ts";
 import { alignColumns, formatDay, formatTime, groupItems, iso, type Lines, oneLine } from "../screen/text.ts";
@@ -76,7 +77,7 @@ async function show(
   const wanted = read.sessions.filter(isWanted);
   const isEmpty = read.sessions.length === 0;
   if (args.events) await printEvents(knack, wanted);
-  else if (args.json) screen.json({ sessions: wanted.map(sessionJson), diagnostics });
+  else if (args.json) screen.json({ sessions: wanted.map(sessionJson), diagnostics }, { keepsKeys: true });
   else if (!isEmpty) {
     screen.print(describeSessions(wanted, read.sessions.length, args.all === true, screen));
     screen.warn(describeDiagnostics([...wanted.flatMap((one) => one.diagnostics), ...diagnostics]));
@@ -86,7 +87,7 @@ async function show(
   if (!args.json && !args.events)
     screen.print([
       describeNoSessions(env),
-      `Use an agent, then run this again. ${screen.knack} learn shows what Knack makes of bundled examples.`,
+      `Use an agent, then run this again. ${screen.knack} learn shows what Knack does, by bundled examples.`,
     ]);
   return 0;
 }
@@ -105,7 +106,13 @@ async function printEvents(knack: Knack, wanted: readonly SessionView[]): Promis
       const clean = (one: string | null) => one && redact(one);
       const json = {
         ...{ session: session.id, ref, key, at: iso(at), turn, kind, tool: clean(tool) },
-        ...{ command: clean(command), outcome, exitCode, text: redact(text), files: files.map(redact) },
+        ...{
+          command: clean(command),
+          outcome,
+          exit_code: exitCode,
+          text: redact(text),
+          files: files.map(redact),
+        },
       };
       await writeOut(`${escapeControls(JSON.stringify(json))}\n`);
     }
@@ -148,18 +155,25 @@ function describeSessions(
 function describeGroup(group: readonly [SessionView, ...SessionView[]], most: number, screen: Screen): Lines {
   const { id, name, root } = group[0].project;
   const shown = group.slice(0, most);
-  const rows = shown.map(({ startedAt, format, subagent, counts, sessionId }) => [
-    startedAt === null ? "no time" : formatTime(startedAt),
-    subagent ? `${format} subagent` : format,
-    ...countCells(counts),
-    oneLine(sessionId ?? "", 1_000).slice(0, 13),
-  ]);
+  const list = (cells: (counts: Counts) => string[]) =>
+    alignColumns(
+      shown.map(({ startedAt, format, subagent, counts, sessionId }) => [
+        startedAt === null ? "no time" : formatTime(startedAt),
+        subagent ? `${format} subagent` : format,
+        ...cells(counts),
+        oneLine(sessionId ?? "", 1_000).slice(0, 13),
+      ]),
+      { numbersRight: true },
+    );
+  const whole = list(countCells);
+  const room = (screen.columns ?? Number.POSITIVE_INFINITY) - 2;
+  const lines = whole.some((line) => line.length > room)
+    ? list(({ calls, failed }) => [several(calls, "call"), `${failed} failed`])
+    : whole;
   const more = group.length - shown.length;
   return [
     `${screen.bold(oneLine(name))}  ${screen.dim(oneLine(root !== null && root !== id ? `${id}  ${root}` : id, 160))}`,
-    alignColumns(rows, { numbersRight: true }).map(
-      (line) => `  ${line.replace(/[1-9]\d* failed/, (cell) => screen.red(cell))}`,
-    ),
+    lines.map((line) => `  ${line.replace(/[1-9]\d* failed/, (cell) => screen.red(cell))}`),
     more > 0 && screen.dim(`  and ${several(more, "older session")} (--all)`),
   ];
 }
@@ -167,7 +181,7 @@ function describeGroup(group: readonly [SessionView, ...SessionView[]], most: nu
 function countCells({ events, calls, failed, rejected, prompts }: Counts): string[] {
   return [
     ...[several(events, "event"), several(calls, "call"), `${failed} failed`, `${rejected} rejected`],
-    several(prompts, "human turn"),
+    several(prompts, "prompt"),
   ];
 }
 
@@ -208,6 +222,7 @@ export const projects = defineCommand({
           lessons: ({ lessons }) => describeCounts(lessons) || "none",
           gaps: ({ gaps }) => String(gaps),
           skills: ({ skills }) => String(skills),
+          rules: ({ rules }) => String(rules),
           last: ({ lastAt }) => formatDay(lastAt),
           folder: ({ root, present }) =>
             root === null
@@ -224,7 +239,8 @@ async function summarizeProjects(knack: Knack) {
   const known = await knack.projects();
   const findHome = resolveProjectIds(known);
   const lessons = groupItems(await knack.lessons(), ({ project }) => findHome(project));
-  const open = (await knack.gaps()).filter(({ state }) => state.status !== "rejected");
+  // As `knack gaps` counts them: what only one session asked for is no gap yet.
+  const open = (await knack.gaps()).filter(({ state }) => !["pending", "rejected"].includes(state.status));
   const gaps = groupItems(open, ({ project }) => findHome(project));
   const homes = new Map([...lessons].flatMap(([home, own]) => own.map(({ id }) => [id as string, home])));
   const live = (await knack.shelf()).filter(({ reach }) => reach !== "draft");
@@ -238,7 +254,8 @@ async function summarizeProjects(knack: Knack) {
     present: root !== null && existsSync(root),
     lessons: countStatuses(lessons.get(id) ?? []),
     gaps: gaps.get(id)?.length ?? 0,
-    skills: new Set((skills.get(id) ?? []).map((one) => one.name)).size,
+    skills: countShelf(skills.get(id) ?? []).skills,
+    rules: countShelf(skills.get(id) ?? []).rules,
   });
   return known
     .filter(({ id }) => findHome(id) === id)

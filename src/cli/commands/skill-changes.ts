@@ -152,8 +152,12 @@ async function chooseUsualReach(
   const members = new Set(drafts.flatMap((draft) => draft.members ?? []));
   const owner = lesson ?? (await knack.lessons()).find(({ id }) => members.has(id));
   if (!owner || owner.scope === "user") return "everywhere";
-  const plan = await knack.plan(owner, { reach: "me", actor: "person" });
-  return plan.ok || !plan.because.includes("not on this machine") ? "me" : "everywhere";
+  const usual = await knack.usualReach(owner);
+  if (usual !== null) return usual;
+  throw wrongUsage(
+    "The project's folder is not on this machine.",
+    "To keep it in all your projects: add --where everywhere",
+  );
 }
 
 /** Removes something and never suggests it again. */

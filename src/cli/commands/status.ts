@@ -3,18 +3,19 @@ import type { JudgeState } from "../../learning/index.ts";
 import type { PublishedItem } from "../../library/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
-import type { Lesson } from "../../records/index.ts";
+import { type Lesson, type ProjectFold, resolveProjectIds } from "../../records/index.ts";
 import { findBrokenSettings, isDisabled, resolveHome, whyNotLearn } from "../../settings/index.ts";
 import { readWorkerState } from "../../spool/index.ts";
 import { several } from "../../text/index.ts";
 import { type AnyCall, arg, defineCommand } from "../command.ts";
 import { withKnack } from "../knack.ts";
+import { findNewerInstall } from "../newer.ts";
 import { changedFile, countShelf, shelfStates } from "../screen/changes.ts";
 import { describeJudge, findMissingModel } from "../screen/judge.ts";
 import { chronicJson, countStatuses, describeCounts } from "../screen/lesson.ts";
 import { describeBudget, describeSize, type ReviewStatus, readReviewStatus } from "../screen/review.ts";
 import type { Screen } from "../screen/screen.ts";
-import { formatCount, formatTime, joinParts, oneLine, wrapColumn } from "../screen/text.ts";
+import { formatTime, joinParts, oneLine, wrapColumn } from "../screen/text.ts";
 import { describeUnvouched, readUnvouched } from "../screen/trust.ts";
 import { listTranscripts } from "../transcript-files.ts";
 
@@ -38,7 +39,7 @@ export const status = defineCommand({
 
 // --- What there is ---
 
-async function readStatus(knack: Knack, { env, screen }: AnyCall) {
+async function readStatus(knack: Knack, { env, screen, program }: AnyCall) {
   const home = resolveHome(env);
   const projects = await knack.projects();
   const shelf = await knack.shelf();
@@ -65,7 +66,7 @@ async function readStatus(knack: Knack, { env, screen }: AnyCall) {
   return {
     home: home.folder,
     sessions: projects.reduce((sum, { sessions }) => sum + sessions, 0),
-    projects: projects.length,
+    projects: countProjects(projects),
     lessons: countStatuses(lessons),
     ...counts,
     /** Pairs of lessons that cannot both be followed, for the person to decide. */
@@ -75,6 +76,8 @@ async function readStatus(knack: Knack, { env, screen }: AnyCall) {
     suggested: suggestions.slice(0, namedItems).map(({ lesson }) => lesson.name),
     off: [...(isDisabled(env) ? ["KNACK_DISABLE is set: Knack does not learn"] : []), ...off],
     broken,
+    /** A newer Knack on this machine than the one that answers. */
+    newer: findNewerInstall(env, program),
     learnedAt,
     /** What nobody vouches for: held drafts, and the repository's own skills. */
     unvouched: await readUnvouched(knack, shelf, process.cwd()),
@@ -86,6 +89,12 @@ async function readStatus(knack: Knack, { env, screen }: AnyCall) {
     reviews: judge === null ? null : await readReviewStatus(knack, projects),
     week: await readWeek(knack, lessons, Date.now()),
   };
+}
+
+/** Clones and worktrees of one repository are one project. */
+function countProjects(projects: readonly ProjectFold[]): number {
+  const findHome = resolveProjectIds(projects);
+  return new Set(projects.map(({ id }) => findHome(id))).size;
 }
 
 /** Who judges sessions, or what is wrong with the setting. */
@@ -136,14 +145,14 @@ function chooseNext(state: NextInput, { knack }: Screen): string {
   if (state.settings.length > 0) return "fix the settings file, or delete it";
   if (state.failing.length > 0) return `${knack} doctor`;
   if (state.broken.length > 0)
-    return `${knack} skills diff <name> shows an edit; skills accept <name> keeps it, skills reject <name> removes what is missing`;
+    return `${knack} skills diff <name> shows an edit; ${knack} skills accept <name> keeps it, ${knack} skills reject <name> removes what is missing`;
   if (state.learnedAt === null)
     return state.hasSessions ? `${knack} learn` : "use an agent, then run this again";
+  if (state.suggestions > 0)
+    return `${knack} learn, which asks about ${state.suggestions === 1 ? "the lesson" : `each of the ${state.suggestions} lessons`}`;
   if (state.drafts + state.proposals > 0)
-    return `${knack} skills list, then skills accept <name> or skills reject <name>`;
-  return state.suggestions > 0
-    ? `${knack} skills accept <name> or skills reject <name>; or ${knack} in a terminal, which asks about each`
-    : `${knack} learn, after your next session`;
+    return `${knack} skills list, then ${knack} skills accept <name> or ${knack} skills reject <name>`;
+  return `${knack} learn, after your next session`;
 }
 
 const weekMs = 7 * 86_400_000;
@@ -215,12 +224,20 @@ function describeStatus(state: Status, screen: Screen): string[] {
     ["This week", ""],
     ...describeWeek(state.week),
     ["", ""],
-    ["waiting", describeWaiting(state)],
+    ["waiting", describeWaiting(state, screen)],
     ...describeUnvouched(state.unvouched, screen)
       .slice(0, mostLines)
       .map((text): Row => ["", text]),
     ...describeFew("off", state.off, screen),
     ...describeFew("broken", state.broken, screen),
+    ...(state.newer === null
+      ? []
+      : [
+          [
+            "newer",
+            `Knack ${state.newer.version} is installed too: ${screen.path(state.newer.cli)}`,
+          ] as const,
+        ]),
     ["next", state.next],
   ];
   return rows.map(([name, text]) => {
@@ -240,15 +257,14 @@ function describeReviews(status: ReviewStatus, screen: Screen): string[] {
   const { mode, last, signals, projects } = status;
   const missing = findMissingModel(status, screen);
   const how = missing ? `, but ${missing.because}` : `, by ${status.model}: ${describeBudget(status)}`;
-  const state =
-    mode === "off" ? `off (to turn on: ${screen.knack} config set review suggest)` : `${mode}${how}`;
+  if (mode === "off") return [`off (to turn them on: ${screen.knack} config set review suggest)`];
   const lately = last === null ? "" : `; last ${formatTime(last.at ?? 0)}: ${oneLine(last.outcome, 40)}`;
   const refused = signals.refused > 0 ? ` and ${signals.refused} refused` : "";
   const waiting =
     signals.counted + signals.refused > 0 ? `; ${several(signals.counted, "signal")} waiting${refused}` : "";
   const [first, ...others] = projects;
   const more = others.length > 0 ? ` (and ${several(others.length, "more project")})` : "";
-  return [`${state}${lately}${waiting}`, ...(first ? [`${describeDue(first)}${more}`] : [])];
+  return [`${mode}${how}${lately}${waiting}`, ...(first ? [`${describeDue(first)}${more}`] : [])];
 }
 
 function describeDue({ name, run, message, counters, ...size }: ReviewStatus["projects"][number]): string {
@@ -257,17 +273,17 @@ function describeDue({ name, run, message, counters, ...size }: ReviewStatus["pr
   return `in ${oneLine(name, 40)} ${run ? "one" : "none"} is due: ${oneLine(message, 120)}; it ${run ? "will" : "would"} look at ${describeSize(size)}, ${several(counters.calls, "call")}${given}`;
 }
 
-function describeWaiting(status: Status): string {
+function describeWaiting(status: Status, { knack }: Screen): string {
   const { chronic, contradictions, suggestions, suggested, drafts, proposals, reviews } = status;
   const more = suggestions > suggested.length ? ", …" : "";
   const reviewed = reviews?.waiting ?? 0;
   const parts = [
-    chronic.length > 0 && `${several(chronic.length, "failure")} never solved (knack lessons --unsolved)`,
-    contradictions > 0 && `${several(contradictions, "contradiction")} (knack lessons)`,
+    chronic.length > 0 && `${several(chronic.length, "failure")} never solved (${knack} lessons --unsolved)`,
+    contradictions > 0 && `${several(contradictions, "contradiction")} (${knack} lessons)`,
     suggestions > 0 && `${several(suggestions, "lesson")} to decide (${suggested.join(", ")}${more})`,
     drafts > 0 && several(drafts, "draft"),
     proposals > 0 && several(proposals, "proposal"),
-    reviewed > 0 && `${several(reviewed, "proposal")} from reviews (knack review inbox)`,
+    reviewed > 0 && `${several(reviewed, "proposal")} from reviews (${knack} review inbox)`,
   ];
   return joinParts(", ", parts) || "nothing";
 }
@@ -284,13 +300,16 @@ function describeWeek({ learned, used, saved, cost }: Status["week"]): Row[] {
   const calls = `${several(saved.calls, "call")}: the fix was shown at ${several(saved.failures, "failure")}; counted where it came next and worked`;
   const models = cost.model > 0 ? `models ${formatUsd(cost.model)}` : "no model called";
   const turns = cost.asked > 0 ? `, ${several(cost.asked, "turn")} asked for` : "";
-  const tokens = several(cost.tokens, "token");
+  const shownText =
+    cost.characters === 0
+      ? "nothing shown"
+      : `${several(cost.characters, "character")} shown (about ${several(cost.tokens, "token")})`;
   return [
     ["learned", describeLearned(learned)],
     ["used", used.times === 0 ? "nothing was shown to an agent" : shown],
     ...describeUse(used),
-    ["saved", saved.failures === 0 ? "nothing yet: no failure had a known fix" : calls],
-    ["cost", `${formatCount(cost.characters)} characters shown (about ${tokens}), ${models}${turns}`],
+    ["saved", saved.failures === 0 ? "nothing yet: no known fix was shown at a failure" : calls],
+    ["cost", `${shownText}, ${models}${turns}`],
   ];
 }
 

@@ -1,9 +1,8 @@
 import { accessSync, constants, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { agents } from "../../agents/index.ts";
 import type { ReviewState } from "../../authoring/index.ts";
-import { errorMessage, KnackError, listFilesBelow } from "../../base/index.ts";
+import { errorMessage, KnackError } from "../../base/index.ts";
 import { type JudgeState, readUnaskedJudge } from "../../learning/index.ts";
 import type { PublishedItem } from "../../library/index.ts";
 import { type Knack, openKnack } from "../../open.ts";
@@ -13,7 +12,6 @@ import {
   type Home,
   isDisabled,
   resolveHome,
-  userHome,
 } from "../../settings/index.ts";
 import { type ChainFault, describeBefore, type LedgerInspection } from "../../store/index.ts";
 import { several } from "../../text/index.ts";
@@ -28,6 +26,7 @@ import { describeJudge, findMissingModel } from "../screen/judge.ts";
 import { describeBudget } from "../screen/review.ts";
 import type { CliEnv, Screen } from "../screen/screen.ts";
 import { type Lines, oneLine, wrapColumn } from "../screen/text.ts";
+import { checkInstalls, checkTranscripts, isInstalledElsewhere } from "./agents.ts";
 import { checkActivity, readSpool } from "./hooks.ts";
 import {
   absent,
@@ -81,7 +80,8 @@ interface Examination {
   readonly error: KnackError | null;
 }
 
-async function examine({ env, screen, redactionThread }: AnyCall, rebuilding: boolean): Promise<Examination> {
+async function examine(call: AnyCall, rebuilding: boolean): Promise<Examination> {
+  const { env, screen, redactionThread } = call;
   const home = resolveHome(env);
   const { knack, error } = await open(home, env);
   try {
@@ -91,6 +91,7 @@ async function examine({ env, screen, redactionThread }: AnyCall, rebuilding: bo
     const now = Date.now();
     const context: DoctorContext = {
       ...{ env, screen, home, installation, knack, now, path: screen.path },
+      hasOthers: isInstalledElsewhere({ home }),
       install: `${screen.knack} install claude`,
       fix: `${screen.knack} doctor --fix`,
       age: (at) => formatAge(at, now),
@@ -99,8 +100,9 @@ async function examine({ env, screen, redactionThread }: AnyCall, rebuilding: bo
       home: checkHome(home.folder),
       settings: checkSettings(home, roots),
       ...(knack ? await checkStore(knack, rebuilding, screen) : { database: describeNoStore(error) }),
-      ...(await checkAgents(env)),
+      ...(await checkTranscripts(env)),
       ...checkPlugin(context, fileURLToPath(new URL("./hook.cjs", redactionThread))),
+      ...(await checkInstalls(context, call)),
       ...(await checkActivity(context)),
       ...(await checkLibrary(context)),
       ...(await checkModels(context)),
@@ -114,7 +116,11 @@ async function examine({ env, screen, redactionThread }: AnyCall, rebuilding: bo
 function describeChecks(checks: readonly Check[], screen: Screen): Lines {
   const width = Math.max(...checks.map(({ name }) => name.length));
   return checks.map(({ name, ok, says, repair }, at) => {
-    const state = !ok ? screen.red("wrong") : repair === null ? "ok   " : screen.dim("--   ");
+    const state = !ok
+      ? screen.red("wrong")
+      : repair === null
+        ? screen.green("ok   ")
+        : screen.yellow("--   ");
     return [
       wrapColumn(`${state}  ${name.padEnd(width)}  `, says, screen.columns),
       // A repair that several checks in a row share is printed once.
@@ -283,30 +289,6 @@ function formatDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-async function checkAgents(env: CliEnv): Promise<CheckResults> {
-  const results: Record<string, CheckResult> = {};
-  const unused: string[] = [];
-  for (const agent of agents) {
-    const folders = agent.sessionFolders({ home: userHome(env), env }).filter((folder) => existsSync(folder));
-    const refuse = (_: string, error: unknown) => {
-      throw error;
-    };
-    try {
-      let files = 0;
-      for (const folder of folders) {
-        const names = statSync(folder).isFile() ? [""] : listFilesBelow(folder, refuse);
-        files += names.filter((name) => agent.isSession(join(folder, name))).length;
-      }
-      if (folders.length === 0) unused.push(agent.name);
-      else results[agent.name] = right(`${several(files, "transcript")} in ${folders.join(", ")}`);
-    } catch (error) {
-      results[agent.name] = wrong(errorMessage(error), "make the folder readable for you");
-    }
-  }
-  if (unused.length === 0) return results;
-  return { ...results, agents: right(`no sessions of ${unused.join(", ")} on this machine`) };
-}
-
 // --- The files that Knack wrote, the hooks' snapshot, and the index of the library ---
 
 async function checkLibrary(context: DoctorContext): Promise<CheckResults> {
@@ -472,7 +454,7 @@ function listFixes(call: AnyCall, { checks, installation }: Examination): Doctor
   const inKnack = (run: (knack: Knack) => Promise<unknown>) => () =>
     withKnack(call, run, { reads: true, repair: false });
   const regenerate = async () => {
-    for (const { root } of installation.enabling) await openCallInstaller(call).install(root);
+    for (const { root } of installation.enabling) await openCallInstaller(call, "claude").install(root);
   };
   const queueAgain = async () => {
     for (const path of deadLetters) renameSync(path, join(home.spool, basename(path)));

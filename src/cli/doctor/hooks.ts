@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join, sep } from "node:path";
-import { agents } from "../../agents/index.ts";
+import { type AgentId, agents, findAgent } from "../../agents/index.ts";
 import { asObject, asString, readPlainFile, readPlainText } from "../../base/index.ts";
 import type { Capture } from "../../learning/index.ts";
 import type { EntryOf } from "../../records/index.ts";
@@ -55,9 +55,10 @@ interface BegunSession {
 async function checkFired(context: DoctorContext, newest: BegunSession | undefined): Promise<CheckResult> {
   const { now, age, path, install } = context;
   const { reach, at } = context.installation;
-  if (reach === "nowhere") return notInstalled(context);
+  if (reach === "nowhere" && !context.hasOthers) return notInstalled(context);
   const fired = await findLastHook(context);
   const last = fired === 0 ? "never yet" : `last ${age(fired)}`;
+  if (reach === "nowhere") return right(last);
   if (!newest) return right(`${last}; no session has begun since the install`);
   const written = age(newest.modifiedAt);
   const behind = newest.modifiedAt - Math.max(fired, at ?? 0);
@@ -153,10 +154,10 @@ function checkLearned(
   ended: readonly Capture[],
 ): CheckResult {
   const read = captures.filter((one) => one.isRead);
-  if (read.length === 0) return right("nothing to look through yet");
+  if (read.length === 0) return right("no session to search yet");
   const due = read.filter(({ isDue }) => isDue);
-  if (due.length === 0) return right(`looked through all ${read.length} that were read`);
-  const says = `${due.length} of ${read.length} that were read are not looked through`;
+  if (due.length === 0) return right(`all ${read.length} sessions that were read are searched for lessons`);
+  const says = `${due.length} of ${read.length} sessions that were read are not searched for lessons yet`;
   const verdict = ended.some(({ isRead, isDue }) => isRead && isDue) ? wrong : absent;
   return verdict(says, `${screen.knack} learn`);
 }
@@ -166,25 +167,38 @@ const checkedTexts = 20;
 
 async function checkInjected(context: DoctorContext): Promise<CheckResult> {
   const { knack, installation, install, now } = context;
-  if (installation.reach === "nowhere") return notInstalled(context);
+  if (installation.reach === "nowhere" && !context.hasOthers) return notInstalled(context);
   const shown = knack ? await knack.shown(now - shownMs) : [];
   if (shown.length === 0) return right("nothing was shown to an agent yet");
-  const latest = shown.slice(-checkedTexts).flatMap((one) => isInTranscript(one) ?? []);
-  if (latest.length === 0) return right(`shown ${several(shown.length, "time")}; those transcripts are gone`);
+  const latest = shown.slice(-checkedTexts).flatMap((one) => isInTranscript(one, context) ?? []);
+  if (latest.length === 0)
+    return right(`shown ${several(shown.length, "time")}; their transcripts are gone, or do not say`);
   const found = latest.filter((isFound) => isFound).length;
   const says = `${found} of the last ${several(latest.length, "text")} shown were found in their transcripts`;
   if (found > 0) return right(says);
-  return wrong(says, `update Claude Code, then ${install}; if that does not help, report it`);
+  return wrong(says, `update the agent, then ${install}; if that does not help, report it`);
 }
 
-/** Whether a text is where the agent records what hooks gave it; null where the transcript is gone. */
-function isInTranscript({ data }: EntryOf<"lesson.shown">): boolean | null {
-  const text = data.transcript === null ? null : readText(data.transcript);
+/** How agents mark what hooks gave them: Claude Code, Codex, Gemini CLI, Copilot CLI. */
+const hookMark =
+  /"hook_additional_context"|"hooks\.additional_context"|<hook_context>|"hook\.end".*"additionalContext"/;
+/** Agents that an extension tells beside what they record. */
+const unrecorded: readonly AgentId[] = ["opencode", "pi"];
+
+/** Whether a text is where the agent records what hooks gave it; null where the transcript is gone, or cannot tell. */
+function isInTranscript(
+  { data: { transcript, text: shown } }: EntryOf<"lesson.shown">,
+  { env }: DoctorContext,
+): boolean | null {
+  if (transcript === null) return null;
+  const folders = unrecorded.flatMap((id) => findAgent(id).sessionFolders({ home: userHome(env), env }));
+  if (folders.some((folder) => transcript.startsWith(folder))) return null;
+  const text = readText(transcript);
   if (text === null) return null;
-  const [first = ""] = data.text.split("\n");
+  const [first = ""] = shown.split("\n");
   const words = JSON.stringify(first.slice(0, 200)).slice(1, -1);
   const lines = text.toString("utf8").split("\n");
-  return lines.some((line) => line.includes('"hook_additional_context"') && line.includes(words));
+  return lines.some((line) => hookMark.test(line) && line.includes(words));
 }
 
 // --- What the hooks queue is processed ---

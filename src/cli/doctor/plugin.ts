@@ -47,6 +47,8 @@ export interface DoctorContext {
   readonly screen: Screen;
   readonly home: Home;
   readonly installation: PluginInstallation;
+  /** Knack is installed in an agent beside Claude Code. */
+  readonly hasOthers: boolean;
   /** Null if there is no database yet, or it cannot be used. */
   readonly knack: Knack | null;
   readonly now: number;
@@ -186,6 +188,8 @@ export function checkPlugin(context: DoctorContext, ownHook: string): CheckResul
     (file) => file.isOn !== undefined || readMarketplace(file) !== null || isBroken(file),
   );
   if (!isNamed && !existsSync(folder)) {
+    // Whoever does not use Claude Code need not hear of it.
+    if (context.hasOthers && context.installation.config === null) return {};
     const none = notInstalled(context);
     return { plugin: none, program: none, installs: none, hooks: none, server: none };
   }
@@ -325,7 +329,7 @@ function listCommands(plugin: string): HookCommand[] {
 const oldestNode = [20, 19] as const;
 
 /** Starts the hook in a temporary home. Returns what went wrong; null when it left its note. */
-function tryHook({ node, args }: HookCommand, shown: string, env: CliEnv): string | null {
+export function tryHook({ node, args }: HookCommand, shown: string, env: CliEnv): string | null {
   return inTemporaryHome(env, (folder, start) => {
     const asked = start(node, ["--version"]);
     const [, major = "", minor = ""] = /^v(\d+)\.(\d+)\./.exec(asked.stdout ?? "") ?? [];

@@ -69,7 +69,12 @@ export function changedFile({ kind, path }: Pick<Artifact, "kind" | "path">): st
 }
 
 export function describeReach(reach: Reach): string {
-  return { draft: "draft", me: "only me", repository: "this repository", everywhere: "everywhere" }[reach];
+  return {
+    draft: "draft",
+    me: "only on this machine",
+    repository: "in this repository",
+    everywhere: "in all projects",
+  }[reach];
 }
 
 export const shelfStates: Readonly<Record<PublishedItem["state"], string>> = {

@@ -1,7 +1,7 @@
 import type { JudgeState } from "../../learning/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
-import { judgeForms, parseJudge } from "../../settings/index.ts";
+import { parseJudge } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
 import { describeNoReply } from "./lesson.ts";
 import type { Screen } from "./screen.ts";
@@ -44,9 +44,12 @@ function describeJudgeOff({ sessions }: WaitingLeads, { knack }: Screen): JudgeL
       says: "off: rules alone keep what is certain",
       next: `${knack} config set judge claude`,
     };
-  const have = sessions === 1 ? "session has" : "sessions have";
   const next = `\`${knack} learn --judge claude\` or /knack:learn`;
-  return { isBroken: false, says: `off: ${sessions} ${have} leads nobody judged`, next };
+  return {
+    isBroken: false,
+    says: `off: ${several(sessions, "session")} may hold more lessons, which a judge finds`,
+    next,
+  };
 }
 
 /** What happened, since when, and what to do. */
@@ -88,7 +91,7 @@ export function findMissingModel(
   const set = `${knack} config set`;
   const next =
     model === "off"
-      ? `${set} judge claude (or ${judgeForms})`
+      ? `${set} judge claude`
       : isApi(model)
         ? `set it, or ${set} judge.keyEnv <the variable that has the key>`
         : `install it, or ${set} judge <another>`;

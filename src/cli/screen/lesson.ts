@@ -33,7 +33,7 @@ export function describeSuggestion(
     distinct
       .slice(0, shownSessions)
       .map(({ finding, run, at }) => [
-        `    session ${oneLine(lastPart(run)).slice(0, 13)}, ${formatDay(at)}, ${finding.refs.join(" ")}`,
+        `    session ${oneLine(lastPart(run)).slice(0, 13)}, ${formatDay(at)}`,
         describeExcerpt(finding, "      ", 160),
       ]),
     describePlan(preview ? plan : { ...plan, steps: [], belongsTo: null }, screen),

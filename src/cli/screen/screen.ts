@@ -2,7 +2,18 @@ import { createInterface } from "node:readline";
 import { escapeControls } from "../../base/index.ts";
 import type { IngestProgress } from "../../transcripts/index.ts";
 import { redact } from "../../trust/index.ts";
-import { alignColumns, flatLines, iso, type Lines, paint, visible } from "./text.ts";
+import {
+  alignColumns,
+  cutToWidth,
+  fitRows,
+  flatLines,
+  iso,
+  type Lines,
+  paint,
+  stackRow,
+  visible,
+  wrapLine,
+} from "./text.ts";
 
 export type CliEnv = Readonly<Record<string, string | undefined>>;
 
@@ -15,14 +26,18 @@ export interface Screen {
   bold(text: string): string;
   dim(text: string): string;
   red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
   /** A path with `~` for the home folder. */
   path(path: string): string;
   /** Rows below a dimmed head. */
   table(head: readonly string[], rows: readonly (readonly string[])[]): string[];
   print(lines: Lines): void;
   warn(lines: Lines): void;
-  /** Prints one JSON object: redacted, with times as ISO text; a time that no transcript gave is null. */
-  json(value: unknown): void;
+  /** Prints one JSON object: redacted, keys in snake_case, times as ISO text; a time that no transcript gave is null. */
+  json(value: unknown, how?: { readonly keepsKeys: boolean }): void;
+  /** Prints a JSON document with the keys that it has. */
+  document(value: unknown): void;
 }
 
 export function createScreen(env: CliEnv): Screen {
@@ -30,30 +45,59 @@ export function createScreen(env: CliEnv): Screen {
   const colour = stdout.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
   const style = (on: number, off: number) => (text: string) => (colour ? paint(text, on, off) : text);
   const dim = style(2, 22);
+  const columns = readColumns(stdout);
   const write = (stream: NodeJS.WriteStream, lines: Lines) => {
     const flat = flatLines(lines);
-    if (flat.length > 0) stream.write(`${visible(redact(flat.join("\n")))}\n`);
+    if (flat.length === 0) return;
+    const room = readColumns(stream);
+    const shown = visible(redact(flat.join("\n"))).split("\n");
+    stream.write(`${shown.map((line) => wrapLine(line, room)).join("\n")}\n`);
   };
   return {
     knack: callName(env),
-    columns: stdout.isTTY === true ? stdout.columns : null,
+    columns,
     bold: style(1, 22),
     dim,
     red: style(31, 39),
+    green: style(32, 39),
+    yellow: style(33, 39),
     path: (path) => (env.HOME && path.startsWith(`${env.HOME}/`) ? `~${path.slice(env.HOME.length)}` : path),
     table: (head, rows) => {
-      const [first = "", ...others] = alignColumns([head, ...rows]);
+      const fitting = fitRows([head, ...rows], columns);
+      if (fitting === null) return rows.flatMap((row) => stackRow(head, row));
+      const [first = "", ...others] = alignColumns(fitting);
       return [dim(first), ...others];
     },
     print: (lines) => write(stdout, lines),
     warn: (lines) => write(stderr, lines),
-    json: (value) => stdout.write(`${escapeControls(JSON.stringify(value, toWire, 2))}\n`),
+    json: (value, { keepsKeys } = { keepsKeys: false }) =>
+      stdout.write(`${escapeControls(JSON.stringify(value, keepsKeys ? cleanValue : toWire, 2))}\n`),
+    document: (value) => stdout.write(`${escapeControls(JSON.stringify(value, null, 2))}\n`),
   };
 }
 
-function toWire(key: string, value: unknown): unknown {
+/** The width of a terminal; null for what is none, or does not say. */
+function readColumns(stream: NodeJS.WriteStream): number | null {
+  return (stream.isTTY === true && stream.columns) || null;
+}
+
+function cleanValue(key: string, value: unknown): unknown {
   if (typeof value === "string") return redact(value);
-  return typeof value === "number" && /^at$|[a-z]At$/.test(key) ? iso(value || null) : value;
+  if (typeof value === "number") return /^at$|_at$|[a-z]At$/.test(key) ? iso(value || null) : value;
+  return value;
+}
+
+/** Called for an object before its values, so these are asked for by their new keys. */
+function toWire(key: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return cleanValue(key, value);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [toSnakeCase(name), one]));
+}
+
+/** A field's name as programs read it; names of settings and other keys that are data stay as they are. */
+function toSnakeCase(name: string): string {
+  return /^[a-z][a-zA-Z0-9]*$/.test(name)
+    ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    : name;
 }
 
 function callName(env: CliEnv): string {
@@ -88,7 +132,8 @@ function progressLine<Progress extends readonly unknown[]>(describe: (...progres
     report: (...progress: Progress): void => {
       if (Date.now() < next) return;
       next = Date.now() + (isTerminal ? 80 : 5_000);
-      stream.write(isTerminal ? `\r\u001b[2K${describe(...progress)}` : `${describe(...progress)}\n`);
+      const line = describe(...progress);
+      stream.write(isTerminal ? `\r\u001b[2K${cutToWidth(line, readColumns(stream) ?? 80)}` : `${line}\n`);
       isShown = true;
     },
     end: (): void => {

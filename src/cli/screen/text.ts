@@ -25,10 +25,11 @@ export function titled(title: string, lines: Lines): Lines {
 
 /** Text from elsewhere on one line: redacted, without hidden and control characters, cut to this width. */
 export function oneLine(text: string, width = 100): string {
-  return cutLine(redact(text), width);
+  return cutToWidth(redact(text), width);
 }
 
-function cutLine(text: string, width: number): string {
+/** Text of Knack's own on one line, cut to this width. */
+export function cutToWidth(text: string, width: number): string {
   const plain = stripHidden(text).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
   if (measure(plain) <= width) return plain;
   // A character is rarely wider than two columns, and combining characters have none.
@@ -43,7 +44,7 @@ export function textLines(text: string, indent = "", width = 400): string[] {
   return redact(text)
     .replace(/\r\n/g, "\n")
     .split("\n")
-    .map((line) => cutLine(line.replace(/\t/g, "  "), width))
+    .map((line) => cutToWidth(line.replace(/\t/g, "  "), width))
     .map((line) => (line === "" ? "" : `${indent}${line}`));
 }
 
@@ -55,14 +56,21 @@ function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-/** Rows with every column as wide as its widest cell; cells that start with a digit are right-aligned if asked. */
-export function alignColumns(rows: readonly (readonly string[])[], { numbersRight = false } = {}): string[] {
+/**
+ * Rows with every column as wide as its widest cell; cells that start with a digit are right-aligned if asked, and
+ * lines end in their last column's full width where something follows.
+ */
+export function alignColumns(
+  rows: readonly (readonly string[])[],
+  { numbersRight = false, keepWidth = false } = {},
+): string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => measure(row[at] ?? ""))));
   const pad = (cell: string, at: number) => {
     const space = " ".repeat((widths[at] ?? 0) - measure(cell));
     return numbersRight && /^\d+\s/.test(cell) ? space + cell : cell + space;
   };
-  return rows.map((row) => row.map(pad).join("  ").trimEnd());
+  const lines = rows.map((row) => row.map(pad).join("  "));
+  return keepWidth ? lines : lines.map((line) => line.trimEnd());
 }
 
 /** A label and its text, which continues below itself where the terminal is too narrow. */
@@ -71,6 +79,40 @@ export function wrapColumn(label: string, text: string, columns: number | null):
   if (columns === null || columns - indent < 30) return `${label}${text}`.trimEnd();
   const lines = wrapAnsi(text, columns - indent, { trim: true }).split("\n");
   return `${label}${lines.join(`\n${" ".repeat(indent)}`)}`.trimEnd();
+}
+
+/** A line as the terminal has room for it: it continues below its own indentation. */
+export function wrapLine(line: string, columns: number | null): string {
+  const [indent = ""] = /^ */.exec(line) ?? [];
+  if (columns === null || columns - indent.length < 20 || measure(line) <= columns) return line;
+  const text = wrapAnsi(line.slice(indent.length), columns - indent.length, { trim: true });
+  return text.replace(/^/gm, indent);
+}
+
+/** A column of a table is not cut below this width. */
+const narrowest = 11;
+
+/** Rows whose widest columns are cut until they fit; null where that would cut too much. */
+export function fitRows(
+  rows: readonly (readonly string[])[],
+  columns: number | null,
+): readonly (readonly string[])[] | null {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => measure(row[at] ?? ""))));
+  let over = columns === null ? 0 : widths.reduce((sum, one) => sum + one + 2, -2) - columns;
+  if (over <= 0) return rows;
+  for (; over > 0; over--) {
+    const widest = widths.indexOf(Math.max(...widths));
+    if ((widths[widest] ?? 0) <= narrowest) return null;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  const cut = (cell: string, width: number) => (measure(cell) <= width ? cell : cutToWidth(cell, width));
+  return rows.map((row) => row.map((cell, at) => cut(cell, widths[at] ?? 0)));
+}
+
+/** A row of a table that is too wide, one cell after the other with its head. */
+export function stackRow(head: readonly string[], row: readonly string[]): string[] {
+  const [first = "", ...rest] = row;
+  return [first, `  ${rest.map((cell, at) => `${head[at + 1]} ${cell}`).join(" · ")}`];
 }
 
 /** Number in the screen's own colours. Texts cannot know it, so that no escape of theirs passes for one of these. */

@@ -6,7 +6,7 @@ import { findStandingOrders } from "./standing-orders.ts";
 import { readTurns } from "./turns.ts";
 
 /** Raised whenever rules find something else than before: sessions are then looked at again. */
-export const rulesVersion = 9;
+export const rulesVersion = 11;
 
 /** What rules alone may say of a session, best first; what says the same is one finding. */
 export function findCertain(events: readonly Event[], calls = new CallReader()): Finding[] {

@@ -45,8 +45,8 @@ export function findLeads(events: readonly Event[], calls = new CallReader()): L
   const sittings = numberSittings(events);
   const groups = joinNeighbours(facts, most, (at) => sittings[at] ?? 0);
   const sorted = groups.sort((a, b) => b.promise - a.promise);
-  const kept = sorted.slice(0, most);
-  for (const rest of sorted.slice(most)) joinNearest(kept, rest);
+  const kept = sorted.slice(0, most).filter(({ promise }, n) => n < surelyKept || promise >= promiseAlone);
+  for (const rest of sorted.slice(kept.length)) joinNearest(kept, rest);
   const readEpisode = createEpisodeReader(events, calls);
   return kept.map((group) => makeLead(group, readEpisode));
 }
@@ -70,13 +70,16 @@ function groupByFact(clues: readonly Clue[]): ClueGroup[] {
 }
 
 /** A session may always have this many leads. */
-const fewestLeads = 6;
+const fewestLeads = 7;
+/** Beside so many others, what promises less than this is shown with its nearest neighbour or not at all. */
+const surelyKept = 4;
+const promiseAlone = 0.4;
 
 /** More than those only for what is promising; a long session repeats itself, so it gets more, but not in proportion. */
 function countLeads(facts: readonly ClueGroup[], events: number): number {
   const promising = facts.reduce((sum, { promise }) => sum + Math.max(0, promise - 0.3), 0);
   const thinning = (100 / Math.max(events, 100)) ** 0.7;
-  return Math.round(Math.max(fewestLeads, 2 + 2.5 * promising * thinning));
+  return Math.round(Math.max(fewestLeads, 2 + 2.4 * promising * thinning));
 }
 
 /** A session that was quiet for so long may have been judged: later clues make leads of their own. */

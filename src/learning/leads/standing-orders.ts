@@ -50,7 +50,9 @@ function stripRefusal(sentence: string): string {
 
 /** What an order is about: how to work from now on, or how this repository is worked on; null if it is no order. */
 function classifyOrder(said: string): FindingKind | null {
-  if (says.passes.test(said) || doubts.test(said) || product.test(said)) return null;
+  if (says.passes.test(said) || doubts.test(said)) return null;
+  if (ofRecords.test(said)) return "convention";
+  if (product.test(said)) return null;
   if (ofRepository.test(said)) return "convention";
   return [fromNowOn, always, asked, forbids].some((order) => order.test(said))
     ? "explicit-instruction"
@@ -82,12 +84,21 @@ const asked =
 const forbids = new RegExp(
   [
     "^(?:please )?(?:do not|don['’]?t|dont|never|stop) (?:ever )?(?:use|using|run|running|commit(?:ting)?|push(?:ing)?|merg(?:e|ing)|install(?:ing)?|force-push(?:ing)?) [^,;]{2,60}[.!]?$",
-    "^use [\\w@./+-]+,? (?:not|instead of|rather than) [\\w@./+-]+(?: (?:here|in this (?:repo|project)))?[.!]?$",
+    "^(?:we |you should |you must )?use [\\w@./+-]+,? (?:not|instead of|rather than) [\\w@./+-]+(?: here| (?:in|for|to|when) [^,;]{3,50})?[.!]?$",
+    "^(?:do not|don['’]?t|dont|never) (?:ever )?(?:edit|modify|change|touch) [\\w@./*+-]*[./][\\w@./*+-]+ (?:by hand|directly|manually)\\b[^?]{0,120}$",
+    "^(?:do not|don['’]?t|dont|never) (?:ever )?(?:edit|modify|change|touch) [\\w@./*+-]*[./][\\w@./*+-]+[,;:] ?(?:it(?:['’]s| is) generated|change|edit|run|use|regenerate) [^?]{3,120}$",
+    "^ask (?:me )?(?:first )?before (?:you )?[a-z]+ [^,;?]{2,60}[.!]?$",
+    "^(?:always )?(?:answer|reply|respond|speak|write)(?: to me)? (?:only )?in (?:english|german|french|spanish|portuguese|italian|dutch|polish|russian|chinese|japanese|korean)[.!]?$",
+    "^(?:用|使用)(?:中文|英文)(?:回答|回复|交流)[^，。]{0,6}[。！]?$|^(?:回答|返答|返信)は(?:日本語|英語)で[^、。]{0,10}[。！]?$",
     "^[\\w@./+ -]{2,40} ?(?:は|を|に|へ)(?:使|コミット|プッシュ|マージ|push|commit)[^、。]{0,6}ないで(?:ください)?[。！]?$",
     "^(?:不要|别|禁止)(?:使?用|提交到|推送到) ?[\\w@./+-]{2,40}[。！]?$|^no (?:uses|hagas (?:commit|push)) [^,;]{2,40}[.!]?$",
   ].join("|"),
   "u",
 );
+
+/** How the records of the work are to look, whoever writes them. */
+const ofRecords =
+  /^(?:all |our |your |the )?(?:commit messages?|commits|branch names?|branches|pr titles?|pr descriptions?|pull requests|code comments|docstrings) (?:must|should|have to|need to) (?:always |never |not |only )?(?:be|use|follow|start|begin|contain|include|mention|have) .{3,}|^コミットメッセージは.{2,30}(?:で|して|こと|ください)[^、。]{0,8}。?$/u;
 
 const ofRepository =
   /^(?:in|for) (?:this|our) (?:repo(?:sitory)?|project|codebase|team),? (?:we|you|always|never|use|run|don['’]?t) .{4,}|^(?:here )?we (?:always|never|only) [a-z]+ .{4,}|^this (?:repo(?:sitory)?|project|codebase) uses .{3,}|^(?:我们|这个|本)项目(?:都|只|一律|统一)?用.{2,}|^en este (?:repo|proyecto) (?:usamos|siempre|nunca) .{3,}|^in diesem (?:repo|projekt) .{6,}/u;
@@ -129,7 +140,7 @@ function withoutOwnReferents(said: string): string {
 }
 
 const pointsOutside =
-  /\b(?:this|that|these|those|it|its|it's|them|they|their|he|she|here|there|above|below|previous|former|latter|same|such|again|also|too|instead|the other|another one|like so)\b(?! of\b)|^(?:then|and|or|but|because|so)\b|这|那|它|其|刚才|上面|以上|これ|それ|あれ|この|その|ここ|そこ|上記|\b(?:esto|eso|esta?|ese|dies\w*|ça|cela)\b|이거|그거|저거/u;
+  /\b(?:this|that|these|those|it|its|it's|them|they|their|he|she|here|there|above|below|previous|former|latter|same|such|again|also|too|instead|the other|another one|like so)\b(?! of\b)|^(?:then|and|or|but|because|so|just|simply)\b|这|那|它|其|刚才|上面|以上|これ|それ|あれ|この|その|ここ|そこ|上記|\b(?:esto|eso|esta?|ese|dies\w*|ça|cela)\b|이거|그거|저거/u;
 
 // --- Writing it up ---
 
@@ -149,7 +160,9 @@ function writeOrder(turn: Turn, said: string, kind: FindingKind): Finding {
   return makeFinding(
     {
       ...{ kind, keywords, scope: isHere ? "project" : "user" },
-      lesson: /[.!?。！？]$/u.test(lesson) ? lesson : `${lesson}.`,
+      lesson: /[.!?。！？]$/u.test(lesson)
+        ? lesson
+        : `${lesson}${/[\p{Script=Han}ぁ-ヿ]$/u.test(lesson) ? "。" : "."}`,
       trigger: when ?? keywords.slice(0, 5).join(" "),
       action: said.slice(0, 160),
       confidence: forbids.test(said.toLowerCase()) ? likely : certain,

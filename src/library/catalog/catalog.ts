@@ -1,4 +1,5 @@
-import { makeId } from "../../base/index.ts";
+import { dirname } from "node:path";
+import { groupBy, makeId } from "../../base/index.ts";
 import {
   type Item,
   type ItemFile,
@@ -9,9 +10,8 @@ import {
 } from "../../records/index.ts";
 import type { Store } from "../../store/index.ts";
 import { resolveScopes } from "../lifecycle/archive.ts";
-import { dirname, readHistory } from "../publish/changes.ts";
-import { type ItemRoot, readerVersion, readRoots } from "./read-files.ts";
-import { stampRoots } from "./stamp.ts";
+import { readHistory } from "../publish/changes.ts";
+import { type ItemRoot, readRoots, stampRoots } from "./read-files.ts";
 import { decideTold, findTrusted, hashItem, readTrusted } from "./trust.ts";
 
 /** Projects whose skills are read: those that were worked in last. */
@@ -55,7 +55,7 @@ export async function readCatalog(deps: CatalogDeps): Promise<CatalogReading> {
   const { store, known, here } = deps;
   const { published, found, roots } = await findCatalogRoots(deps);
   const read = await readRoots(roots, known);
-  const files = await markVouched(store, markSources(read.files, published), published);
+  const files = await markFiles(store, read.files, published);
   const { items, problems } = mergeFiles(files);
   return {
     files,
@@ -85,7 +85,7 @@ export async function stampCatalog(deps: CatalogDeps): Promise<string | null> {
     isMadeByKnack(kept),
   ]);
   const trusted = [...(await readTrusted(deps.store))].map(([root, skills]) => [root, ...skills]);
-  return files && makeId("c", JSON.stringify([readerVersion, files, made, trusted, found.problems]));
+  return files && makeId("c", JSON.stringify([files, made, trusted, found.problems]));
 }
 
 async function listLatestProjects({ store, here }: CatalogDeps): Promise<ProjectFolder[]> {
@@ -114,49 +114,38 @@ async function listDraftRoots(store: Store, published: readonly KeptArtifact[]):
   }));
 }
 
-/** Marks each file that Knack wrote with what it was made of: the ledger knows better than the file. */
-function markSources(files: readonly ItemFile[], published: readonly KeptArtifact[]): ItemFile[] {
-  const findKept = mapPublished(published);
-  return files.map((file) => {
-    const kept = findKept(file);
-    const { item } = file;
-    const source = kept?.origin.id ?? null;
-    if (item === null || item.source === source) return file;
-    // A person's skill that Knack only changed is still theirs.
-    const owner = kept && isMadeByKnack(kept) ? "learned" : item.owner;
-    return { ...file, item: { ...item, source, owner } };
-  });
-}
-
-function mapPublished(published: readonly KeptArtifact[]): (file: ItemFile) => KeptArtifact | undefined {
-  const byPath = new Map(published.map((kept) => [kept.path, kept]));
-  return ({ path, real }) =>
-    [path, dirname(path), real, dirname(real)].map((one) => byPath.get(one)).find((one) => one !== undefined);
-}
-
 /**
- * Marks each item with who vouches for its files, and so with how much of it agents are told. Only what a checkout
- * brings along and somebody may vouch for is hashed as a whole: the rest is not worth the reading.
+ * Marks each item with what Knack made it of, as the ledger knows better than the file, and with who vouches for its
+ * files, and so with how much of it agents are told. Only what a checkout brings along and somebody may vouch for is
+ * hashed as a whole: the rest is not worth the reading.
  */
-async function markVouched(
+async function markFiles(
   store: Store,
   files: readonly ItemFile[],
   published: readonly KeptArtifact[],
 ): Promise<ItemFile[]> {
   const trusted = await readTrusted(store);
-  const findKept = mapPublished(published);
+  const byPath = new Map(published.map((kept) => [kept.path, kept]));
   const marked: ItemFile[] = [];
   for (const file of files) {
-    const { item } = file;
-    const kept = findKept(file);
-    const expected =
-      item === null || item.checkout === null ? [] : [kept?.content, findTrusted(trusted, item) ?? undefined];
+    const { path, real } = file;
+    const places = [path, dirname(path), real, dirname(real)];
+    const kept = places.map((one) => byPath.get(one)).find((one) => one !== undefined);
+    const item = file.item && markSource(file.item, kept);
+    const expected = item?.checkout ? [kept?.content, findTrusted(trusted, item) ?? undefined] : [];
     const hash = item !== null && expected.some((one) => one !== undefined) ? await hashItem(item) : null;
     const accepted = hash !== null && expected.includes(hash) ? hash : null;
     const told = item && decideTold({ ...item, accepted }, kept?.held !== undefined);
     marked.push(item === null || told === null ? file : { ...file, item: { ...item, accepted, told } });
   }
   return marked;
+}
+
+function markSource(item: Item, kept: KeptArtifact | undefined): Item {
+  const source = kept?.origin.id ?? null;
+  if (item.source === source) return item;
+  // A person's skill that Knack only changed is still theirs.
+  return { ...item, source, owner: kept && isMadeByKnack(kept) ? "learned" : item.owner };
 }
 
 /** A file with an item. */
@@ -168,7 +157,7 @@ interface FileWithItem extends ItemFile {
 
 /** The items of many files: per name, the file with precedence. Independent of input order. */
 export function mergeFiles(files: readonly ItemFile[]): Pick<CatalogReading, "items" | "problems"> {
-  const groups = group(mergeLinks(files), ({ item }) => item.id).map((all) => all.sort(compareFiles));
+  const groups = groupFiles(mergeLinks(files), ({ item }) => item.id).map((all) => all.sort(compareFiles));
   const items = groups.map(([first, ...rest]): Item => {
     const others = [...first.links, ...rest.flatMap(({ path, links }) => [path, ...links])];
     const copies = [...new Set(others)].filter((path) => path !== first.path).sort();
@@ -186,11 +175,11 @@ export function mergeFiles(files: readonly ItemFile[]): Pick<CatalogReading, "it
 /** A file that links lead to from several places counts once; where one of them is the person's, it is for everywhere. */
 function mergeLinks(files: readonly ItemFile[]): FileWithItem[] {
   const found = files.flatMap((file) => (file.item === null ? [] : { ...file, item: file.item, links: [] }));
-  return group(found, ({ item, real }) => `${item.kind} ${real}`).flatMap((all) => {
+  return groupFiles(found, ({ item, real }) => `${item.kind} ${real}`).flatMap((all) => {
     const personal = all.filter(({ item }) => item.scopeId === "user");
     return personal.length > 0
       ? [pickLeading(personal, all)]
-      : group(all, ({ item }) => item.scopeId).map((own) => pickLeading(own, own));
+      : groupFiles(all, ({ item }) => item.scopeId).map((own) => pickLeading(own, own));
   });
 }
 
@@ -218,12 +207,6 @@ function findSecondTexts([first, ...rest]: readonly [FileWithItem, ...FileWithIt
     }));
 }
 
-function group<One>(all: readonly One[], pickKey: (one: One) => string): [One, ...One[]][] {
-  const groups = new Map<string, [One, ...One[]]>();
-  for (const one of all) {
-    const known = groups.get(pickKey(one));
-    if (known) known.push(one);
-    else groups.set(pickKey(one), [one]);
-  }
-  return [...groups.values()];
+function groupFiles(all: readonly FileWithItem[], keyOf: (one: FileWithItem) => string) {
+  return [...groupBy(all, keyOf).values()];
 }

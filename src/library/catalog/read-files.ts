@@ -1,4 +1,5 @@
-import { closeSync, type Dirent, type Stats } from "node:fs";
+import { createHash, type Hash } from "node:crypto";
+import { closeSync, type Dirent, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import {
@@ -21,11 +22,11 @@ import { skillFile, skillOwner } from "../skill.ts";
 import { isItemName, readItem } from "./item-text.ts";
 
 /** Part of every stamp: raise it when files are read differently, so that cached readings no longer count. */
-export const readerVersion = 2;
+const readerVersion = 2;
 /** Longer files are reported and not read: no agent is given more. */
 const mostBytes = 1_000_000;
 /** Levels of folders below a root that are searched: agents' trees are shallow. */
-export const mostDepth = 4;
+const mostDepth = 4;
 /** Entries of one folder that are looked at. */
 const mostEntries = 50_000;
 /** Files that are read at the same time. */
@@ -365,4 +366,70 @@ async function mapConcurrently<From, To>(
   };
   await Promise.all(Array.from({ length: concurrency }, runNext));
   return results;
+}
+
+// --- Whether anything has changed ---
+
+/**
+ * A stamp of everything that agents' folders hold, which changes when a file in them does: its time, size or place. It
+ * is taken after each turn, and most turns change no skill, so nothing is opened and nothing waits for a thread. Null
+ * where something cannot be looked at.
+ */
+export function stampRoots(roots: readonly ItemRoot[]): string | null {
+  const hash = createHash("sha1").update(JSON.stringify([readerVersion, roots]));
+  try {
+    for (const root of roots) stampRoot(hash, root);
+    return hash.digest("hex");
+  } catch {
+    return null;
+  }
+}
+
+/** How a root is stamped: as packages or single files, and packages of a repository with all that is in them. */
+interface Depth {
+  readonly isOfPackages: boolean;
+  readonly isWhole: boolean;
+}
+
+function stampRoot(hash: Hash, { path, form, checkout }: ItemRoot): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  hash.update(`\n${realpathSync(path)}`);
+  // What a person accepted of a repository is the whole package.
+  const how = { isOfPackages: form === "packages", isWhole: checkout !== null };
+  if (form === "file") stampFile(hash, found);
+  else if (form === "package") stampPackage(hash, path, how);
+  else stampFolder(hash, path, how, 0);
+}
+
+function stampFolder(hash: Hash, folder: string, how: Depth, depth: number): void {
+  if (depth >= mostDepth) return;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    hash.update(`\n${entry.name}`);
+    if (entry.isFile() ? how.isOfPackages : entry.name.startsWith(".") && entry.name !== ".system") continue;
+    stampEntry(hash, join(folder, entry.name), entry, how, depth);
+  }
+}
+
+function stampEntry(hash: Hash, path: string, entry: Dirent, how: Depth, depth: number): void {
+  if (how.isOfPackages && stampPackage(hash, path, how)) {
+    // Where a link leads may change, and the file there be the same.
+    if (entry.isSymbolicLink()) hash.update(realpathSync(path));
+    return;
+  }
+  const found = entry.isDirectory() ? null : statSync(path, { throwIfNoEntry: false });
+  if (entry.isDirectory() || found?.isDirectory()) stampFolder(hash, path, how, depth + 1);
+  else if (found) stampFile(hash, found);
+}
+
+/** False where there is no skill. */
+function stampPackage(hash: Hash, path: string, { isWhole }: Depth): boolean {
+  const found = statSync(join(path, skillFile), { throwIfNoEntry: false });
+  if (found) stampFile(hash, found);
+  if (found && isWhole) stampFolder(hash, path, { isOfPackages: false, isWhole }, 0);
+  return found !== undefined;
+}
+
+function stampFile(hash: Hash, { mtimeMs, ctimeMs, size, ino }: Stats): void {
+  hash.update(` ${mtimeMs} ${ctimeMs} ${size} ${ino}`);
 }

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { Clock } from "../../base/index.ts";
 import { recordEntries } from "../../lessons/index.ts";
 import type { Item, Project, SkillsTrusted, Told } from "../../records/index.ts";
@@ -6,7 +7,6 @@ import { findCheckout } from "../../transcripts/index.ts";
 import { needsPerson } from "../../trust/index.ts";
 import { createLibrary } from "../files/packages.ts";
 import { packageLimits, scanForeign } from "../package.ts";
-import { dirname } from "../publish/changes.ts";
 import { skillFile } from "../skill.ts";
 
 /**

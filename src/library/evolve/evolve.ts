@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { applyDecay, decisionEntry } from "../../lessons/index.ts";
 import {
   type Actor,
@@ -19,7 +20,6 @@ import { type ChangeOutcome, type PublishResult, publishPlan } from "../publish/
 import {
   accept,
   type ChangeHistory,
-  dirname,
   isTakeBack,
   mainText,
   type Plan,
@@ -38,9 +38,14 @@ import {
   resolveFolders,
   writeLessonForProject,
 } from "../publish/plan.ts";
-import { maxDescriptionChars, setFrontMatter, trimEnd } from "../publish/render.ts";
+import {
+  growClusterText,
+  maxDescriptionChars,
+  renderCluster,
+  setFrontMatter,
+  trimEnd,
+} from "../publish/render.ts";
 import { isSameTopic, measureSkillSimilarity, parseSkill } from "../skill.ts";
-import { growClusterText, renderCluster } from "./cluster-text.ts";
 import { clusterLessons, type LessonCluster } from "./clusters.ts";
 
 /** Share of a cluster's members that were in something before, from which it is that again. */

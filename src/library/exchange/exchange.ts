@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { makeId } from "../../base/index.ts";
 import { readSymptom } from "../../failures/index.ts";
 import {
@@ -13,24 +14,25 @@ import {
   recordEntries,
   sharedLessonId,
 } from "../../lessons/index.ts";
-import type {
-  Finding,
-  ImportedLesson,
-  ImportedSkill,
-  ImportWord,
-  Item,
-  ItemKind,
-  LedgerEntry,
-  Lesson,
-  LessonScope,
-  LiveReach,
-  Project,
-  ProjectFold,
+import {
+  type Finding,
+  type ImportedLesson,
+  type ImportedSkill,
+  type ImportWord,
+  type Item,
+  type ItemKind,
+  type LedgerEntry,
+  type Lesson,
+  type LessonScope,
+  type LiveReach,
+  noExcerpt,
+  type Project,
+  type ProjectFold,
 } from "../../records/index.ts";
 import { currentFolder } from "../../settings/index.ts";
 import type { Store } from "../../store/index.ts";
 import { cutAtWord, decodeUtf8, oneLine, quoteYaml, slugify, stripHidden } from "../../text/index.ts";
-import { mayBeWritten, scan } from "../../trust/index.ts";
+import { mayBeWritten, scan, scrubAll } from "../../trust/index.ts";
 import type { PackageFile } from "../files/packages.ts";
 import { checkPaths, findGrants, scanForeign } from "../package.ts";
 import { publishPlan } from "../publish/apply.ts";
@@ -39,9 +41,10 @@ import {
   decodeFiles,
   describeRefusal,
   diffPackage,
-  dirname,
   encodeText,
+  mainFile,
   mainText,
+  nameMainFile,
   nullIfDamaged,
   otherFiles,
   type Plan,
@@ -91,6 +94,9 @@ type ImportOptions = {
   readonly domain: string | null;
 };
 
+/** A sentence that could be a lesson. */
+type ProposedLesson = Pick<CarriedLesson, "name" | "trigger" | "action" | "lesson" | "confidence" | "domain">;
+
 type ImportItem = {
   readonly kind: "lesson" | ItemKind;
   readonly id: string;
@@ -124,6 +130,21 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
   const { store, clock, versions } = deps;
   const planAccept = async (skill: ImportedSkill, reach: LiveReach, cwd = currentFolder()) =>
     planAcceptImport(deps, skill, reach, (await projectAt(cwd)).root);
+  const planTaking = async (
+    { from, lessons, skills }: Pick<Awaited<ReturnType<typeof readExchange>>, "from" | "lessons" | "skills">,
+    options: ImportOptions,
+    cwd: string,
+  ) => {
+    const at = clock.now();
+    const context: ImportContext = {
+      ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`) },
+      known: new Map((await listImports(store)).map((one) => [one.id, one])),
+      here: await projectAt(cwd),
+      projects: await store.projects.list(),
+      items: skills.length > 0 ? await items(cwd) : [],
+    };
+    return planImport(context, lessons, skills);
+  };
   return {
     /** The lessons and, for a bundle, skills to export, without secrets. */
     carried: async (selection: Selection, cwd = currentFolder()) => {
@@ -137,16 +158,19 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
     eccFiles: renderEccFiles,
     /** Plans the import of a file or a folder. */
     planImport: async (path: string, options: ImportOptions, cwd = currentFolder()) => {
-      const { from, problems, lessons, skills } = await readExchange(path);
-      const at = clock.now();
-      const context: ImportContext = {
-        ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`) },
-        known: new Map((await listImports(store)).map((one) => [one.id, one])),
-        here: await projectAt(cwd),
-        projects: await store.projects.list(),
-        items: skills.length > 0 ? await items(cwd) : [],
-      };
-      return { from, problems, ...(await planImport(context, lessons, skills)) };
+      const read = await readExchange(path);
+      return { from: read.from, problems: read.problems, ...(await planTaking(read, options, cwd)) };
+    },
+    /** Plans proposing sentences of this project as lessons; they wait for a person like what is imported. */
+    planProposals: (from: string, proposals: readonly ProposedLesson[], cwd = currentFolder()) => {
+      const lessons = proposals.map(
+        (one): CarriedLesson => ({
+          ...{ ...one, scope: "project", project: null, kind: "convention", artifact: "rule", sessions: 0 },
+          ...{ steps: [], keywords: [], remedy: null, call: null, excerpt: noExcerpt },
+        }),
+      );
+      const options = { scope: "project", minConf: 0, domain: null } as const;
+      return planTaking({ from, lessons, skills: [] }, options, cwd);
     },
     /** Takes in what was planned. None of it is shown to an agent before a person accepts it. */
     carryIn: async ({ entries, packages }: ImportPlan): Promise<void> => {
@@ -230,7 +254,7 @@ async function exportLessons(deps: PublishDeps, selection: Selection, here: Proj
     if (!selection.all && (isUnconfirmed(lesson) || confidence < exportedFrom)) withheld++;
     else carried.push(toCarried(lesson, confidence, names.get(lesson.project) ?? null));
   }
-  const clean = await scrubLessons(deps, carried);
+  const clean = await scrubAll(deps.redactor, carried);
   return { lessons: clean.map((one) => mapTexts(one, stripHomes)), withheld };
 }
 
@@ -296,48 +320,11 @@ function scrubTexts({ redactor }: PublishDeps, texts: readonly string[]): Promis
   return redactor.scrub(texts.map((text) => ({ label: "text", text })));
 }
 
-/** Removes secrets from lessons. */
-async function scrubLessons(deps: PublishDeps, carried: readonly CarriedLesson[]): Promise<CarriedLesson[]> {
-  const clean = await scrubTexts(deps, carried.flatMap(listTexts));
-  let at = 0;
-  return carried.map((one) => mapTexts(one, () => clean[at++] ?? ""));
-}
-
-/** Every text of a lesson, in the order in which `mapTexts` passes them. */
-function listTexts(carried: CarriedLesson): string[] {
-  const texts: string[] = [];
-  mapTexts(carried, (text) => {
-    texts.push(text);
-    return text;
-  });
-  return texts;
-}
-
 /** Applies a function to every text of a lesson. */
 function mapTexts(carried: CarriedLesson, through: (text: string) => string): CarriedLesson {
-  const maybe = (text: string | null) => (text === null ? null : through(text));
-  const { project } = carried;
-  return {
-    ...carried,
-    trigger: through(carried.trigger),
-    action: through(carried.action),
-    lesson: through(carried.lesson),
-    steps: carried.steps.map(through),
-    keywords: carried.keywords.map(through),
-    call: carried.call?.map(through) ?? null,
-    project: project && { id: maybe(project.id), name: maybe(project.name) },
-    excerpt: mapExcerpt(carried.excerpt, maybe),
-  };
-}
-
-type CarriedExcerpt = CarriedLesson["excerpt"];
-
-function mapExcerpt(
-  excerpt: CarriedExcerpt,
-  through: (text: string | null) => string | null,
-): CarriedExcerpt {
-  const parts = Object.entries(excerpt).map(([part, text]) => [part, through(text)]);
-  return Object.fromEntries(parts) as CarriedExcerpt;
+  return JSON.parse(JSON.stringify(carried), (_, value) =>
+    typeof value === "string" ? through(value) : value,
+  );
 }
 
 /**
@@ -378,7 +365,7 @@ async function planImport(
   const things: ImportItem[] = [];
   const entries = new Map<string, LedgerEntry>();
   const packages: (readonly PackageFile[])[] = [];
-  for (const carried of await scrubLessons(context.deps, meant)) {
+  for (const carried of await scrubAll(context.deps.redactor, meant)) {
     const { thing, entry } = await checkLesson(context, carried);
     const isTwice = entry !== null && entries.has(entry.key);
     things.push(isTwice ? { ...thing, verdict: "same", because: "it is in there twice" } : thing);
@@ -421,7 +408,7 @@ async function checkLesson(context: ImportContext, carried: CarriedLesson): Prom
   const id = makeId("i", `import ${scopeId} ${oneLine(carried.trigger)} ${oneLine(carried.action)}`);
   const about = { kind: "lesson", id, name: carried.name, says: carried.lesson } as const;
   if (typeof target === "string") return leaveOut(about, "left-out", target);
-  const concerns = scan(listTexts({ ...carried, project: null }).join("\n"), { most: mostScanned });
+  const concerns = scan(listTexts(carried).join("\n"), { most: mostScanned });
   if (!mayBeWritten(concerns)) return leaveOut(about, "refused", describeRefusal(concerns));
   const answered = checkAnswer(about, context);
   if (answered) return answered;
@@ -438,6 +425,11 @@ async function checkLesson(context: ImportContext, carried: CarriedLesson): Prom
     ? importDecision([id], "offered", at)
     : { ...byPerson(at, project), type: "lesson.imported", key: `imported:${id}`, data };
   return { thing: { ...about, verdict: "new", because: null, files: [], diff: "" }, entry };
+}
+
+function listTexts({ trigger, action, lesson, steps, keywords, call, excerpt }: CarriedLesson): string[] {
+  const quoted = Object.values(excerpt).filter((text) => text !== null);
+  return [trigger, action, lesson, ...steps, ...keywords, ...(call ?? []), ...quoted];
 }
 
 /** Whose a lesson is to be, or why that cannot be told. */
@@ -480,10 +472,11 @@ async function findTwin(
 function toFinding(carried: CarriedLesson, scope: LessonScope, at: number): Finding {
   const cut = (text: string, most: number = limits.lineChars) => cutAtWord(oneLine(stripHidden(text)), most);
   const cutAll = (texts: readonly string[]) => texts.slice(0, limits.entries).map((text) => cut(text));
-  const excerpt = mapExcerpt(
-    carried.excerpt,
-    (text) => text && stripHidden(text).slice(0, limits.excerptChars),
-  );
+  const quoted = Object.entries(carried.excerpt).map(([part, text]) => [
+    part,
+    text && stripHidden(text).slice(0, limits.excerptChars),
+  ]);
+  const excerpt: CarriedLesson["excerpt"] = Object.fromEntries(quoted);
   const { kind, confidence, artifact, remedy, call } = carried;
   const isFix = kind === "error-recovery" && excerpt.failed !== null && excerpt.error !== null;
   return {
@@ -521,7 +514,7 @@ async function checkSkill(context: ImportContext, carried: CarriedSkill): Promis
   const named = kind === "skill" ? {} : { kind };
   const data: ImportedSkill = { type: "skill", ...named, id, from, batch, name, description, hash };
   const old = there && [
-    { path: nameMainFile(kind, name), bytes: encodeText(there.text), mode: 0o644 },
+    mainFile(kind, name, there.text),
     ...beside.filter((file) => files.some((other) => other.path === file.path)),
   ];
   return {
@@ -543,10 +536,6 @@ async function findThere({ deps, items }: ImportContext, kind: ItemKind, name: s
   const known = items.find((item) => item.kind === kind && item.name === name);
   const read = known ? await deps.library.readText(known.path) : null;
   return known && read?.found === "text" ? { path: known.path, text: read.text } : null;
-}
-
-function nameMainFile(kind: ItemKind, name: string): string {
-  return kind === "skill" ? skillFile : `${name}.md`;
 }
 
 /** The files of a package that came from elsewhere, marked as such; or why it is none that may be taken in. */

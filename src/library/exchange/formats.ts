@@ -5,7 +5,7 @@ import { gunzip, gzip } from "node:zlib";
 import * as z from "zod/mini";
 import { errorMessage, KnackError, listFilesBelow, readPlainFile } from "../../base/index.ts";
 import { type ArtifactKind, findingKinds, noExcerpt, type Remedy } from "../../records/index.ts";
-import { asSentence, findSection, oneLine, slugify } from "../../text/index.ts";
+import { asSentence, findSection, oneLine, quoteYaml, slugify } from "../../text/index.ts";
 import { hashBytes } from "../files/disk.ts";
 
 /** Limits per line, list and bundle, and per skill: its number of files and the characters of each. */
@@ -22,7 +22,7 @@ const artifactKinds: readonly ArtifactKind[] = ["skill", "rule", "command", "age
 
 const remedies: readonly Remedy[] = [
   ...(["wrapper", "program", "path", "environment", "directory", "flag", "argument", "none"] as const),
-  ...(["elevation", "input", "step", "other-way"] as const),
+  ...(["elevation", "input", "step", "other-way", "edit"] as const),
 ];
 
 const line = z.string().check(z.maxLength(limits.lineChars));
@@ -164,7 +164,9 @@ export async function readExchange(path: string): Promise<Incoming> {
       hint: "Download it, look at it, then import the file.",
     });
   const unreadable = (cause: unknown): never => {
-    throw new KnackError("NOTHING_READABLE", `"${path}" cannot be read: ${errorMessage(cause)}`, { cause });
+    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    const says = isMissing ? `There is no file ${path}.` : `Cannot read ${path}: ${errorMessage(cause)}`;
+    throw new KnackError("NOTHING_READABLE", says, { cause });
   };
   const found = await stat(path).catch(unreadable);
   const from = basename(path);
@@ -345,10 +347,6 @@ function unquote(value: string): string {
   return value;
 }
 
-function quote(value: string): string {
-  return `"${oneLine(value).replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
-}
-
 /** ECC's id of a project: the start of the hash of its remote or folder. */
 export function eccProjectId(project: string): string {
   return hashBytes(project).slice(0, 12);
@@ -387,13 +385,13 @@ function renderEcc(carried: CarriedLesson, id: string, projectId: string | null)
   return [
     "---",
     `id: ${id}`,
-    `trigger: ${quote(trigger)}`,
+    `trigger: ${quoteYaml(oneLine(trigger))}`,
     `confidence: ${Math.round(confidence * 100) / 100}`,
     `domain: ${domain}`,
     'source: "session-observation"',
     `scope: ${isOwn ? "project" : "global"}`,
-    ...(isOwn && projectId !== null ? [`project_id: ${quote(projectId)}`] : []),
-    ...(isOwn && project?.name != null ? [`project_name: ${quote(project.name)}`] : []),
+    ...(isOwn && projectId !== null ? [`project_id: ${quoteYaml(oneLine(projectId))}`] : []),
+    ...(isOwn && project?.name != null ? [`project_name: ${quoteYaml(oneLine(project.name))}`] : []),
     `kind: ${kind}`,
     `artifact: ${artifact}`,
     "---",

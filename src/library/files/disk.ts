@@ -37,15 +37,6 @@ export async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(ifMissing(null))) !== null;
 }
 
-/** Whether a path, or its nearest existing parent, really is inside a root. */
-async function isInside(path: string, root: string): Promise<boolean> {
-  return isInsideFolder(path, root);
-}
-
-function leadsOut(way: string): boolean {
-  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
-}
-
 export function hashBytes(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
@@ -179,7 +170,7 @@ async function writeText(
     const isLink = (await lstat(path).catch(ifMissing(null)))?.isSymbolicLink() === true;
     const real = isLink ? await realpath(path).catch(() => null) : path;
     if (real === null) return { written: false, because: "link", found: null };
-    if (root !== undefined && !(await isInside(real, root)))
+    if (root !== undefined && !isInsideFolder(real, root))
       return { written: false, because: "outside", found: null };
     const folder = dirname(real);
     await mkdir(folder, { recursive: true, ...(isPrivate ? { mode: 0o700 } : {}) });
@@ -199,7 +190,7 @@ async function writeText(
 
 async function removeText(path: string, { expecting, root }: ExpectedText): Promise<Written> {
   return explainFailure(`change ${path}`, async () => {
-    if (root !== undefined && !(await isInside(dirname(path), root)))
+    if (root !== undefined && !isInsideFolder(dirname(path), root))
       return { written: false, because: "outside", found: null };
     const there = await lstat(path).catch(ifMissing(null));
     if (there?.isSymbolicLink()) return { written: false, because: "link", found: null };
@@ -307,7 +298,7 @@ async function editExcludes(
   // Another process may write between reading and writing; then try again.
   for (let attempt = 0; attempt < 20; attempt++) {
     const before = await readText(file, git);
-    if (before.found === "unreadable" || !(await isInside(file, git)))
+    if (before.found === "unreadable" || !isInsideFolder(file, git))
       throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot change ${file}: ${explainUnread(before)}.`, {
         hint: "Make it a file of its own in the repository's .git folder, and try again.",
       });
@@ -337,7 +328,8 @@ async function writeExcludes(file: string, text: string, expected: ExpectedText)
 
 /** A path below the repository as a git pattern; null for one outside. */
 function toPattern(below: string): string | null {
-  if (below === "" || leadsOut(below) || /[\r\n]/.test(below)) return null;
+  const leadsOut = below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below);
+  if (below === "" || leadsOut || /[\r\n]/.test(below)) return null;
   const path = below.replaceAll(sep, "/");
   return `/${path.replace(/[\\*?[]/g, "\\$&").replace(/ $/, "\\ ")}`;
 }
@@ -348,7 +340,7 @@ function toPattern(below: string): string | null {
  */
 async function findGitFolder(path: string): Promise<string | null> {
   const found = await stat(path).catch(ifMissing(null));
-  if (found === null || !(await isInside(path, dirname(path)))) return null;
+  if (found === null || !isInsideFolder(path, dirname(path))) return null;
   const pointer = found.isDirectory() ? null : await readBytes(path, dirname(path));
   const target = pointer === null ? path : /^gitdir:\s*(.+)$/m.exec(String(pointer))?.[1];
   if (target === undefined) return null;
@@ -357,7 +349,7 @@ async function findGitFolder(path: string): Promise<string | null> {
   const common = await readBytes(join(git, "commondir"), git);
   if (common === null) return git;
   const shared = resolve(git, String(common).trim());
-  return (await isInside(git, join(shared, "worktrees"))) ? shared : null;
+  return isInsideFolder(git, join(shared, "worktrees")) ? shared : null;
 }
 
 /** Whether a folder of git names the checkout that names it, as those of worktrees and submodules do. */
@@ -371,7 +363,7 @@ async function pointsBack(git: string, path: string): Promise<boolean> {
 
 /** Disk operations for packages and versions. */
 export const disk = {
-  ...{ ifMissing, isInside, readBytes, writeNew, syncFolder, moveFolder, explainFailure },
+  ...{ ifMissing, readBytes, writeNew, syncFolder, moveFolder, explainFailure },
   ...{ inWorkFolder, sweepWork, isWork: (name: string) => name.startsWith(workPrefix) },
   /** Text files that Knack shares with people, and git's list of what it leaves out. */
   texts: { readText, writeText, removeText, excludeFromGit, unexclude },

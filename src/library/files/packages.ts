@@ -28,7 +28,7 @@ import { isSafePath } from "../../trust/index.ts";
 import { findSkillProblems, isSkillName, parseSkill, skillFile, skillOwner } from "../skill.ts";
 import { asidePrefix, disk, exists, getErrorCode, isMissing } from "./disk.ts";
 
-const { ifMissing, isInside, inWorkFolder, moveFolder, readBytes, sweepWork, syncFolder, writeNew } = disk;
+const { ifMissing, inWorkFolder, moveFolder, readBytes, sweepWork, syncFolder, writeNew } = disk;
 
 /*
  * A package is replaced in three renames: the old one aside, the new one in, the old one away. The first fails while
@@ -511,7 +511,7 @@ async function makeFolder(place: SkillFolder, name: string): Promise<boolean> {
   return changeIn({ ...place, folder }, false, async () => {
     await mkdir(folder, { recursive: true });
     // A link may have appeared meanwhile.
-    return isInside(folder, place.root);
+    return isInsideFolder(folder, place.root);
   });
 }
 
@@ -581,7 +581,7 @@ async function measureFolder(folder: string, limit: FolderSize): Promise<FolderS
 /** Works in a folder, unless a link leads out of its root. */
 function changeIn<T>({ folder, root }: SkillFolder, outside: T, work: () => Promise<T>): Promise<T> {
   return disk.explainFailure(`change skills in ${folder}`, async () =>
-    (await isInside(folder, root)) ? work() : outside,
+    isInsideFolder(folder, root) ? work() : outside,
   );
 }
 

@@ -20,6 +20,7 @@ import {
   renderItem,
   renderToFit,
 } from "../publish/render.ts";
+import { prefixName } from "../skill.ts";
 import { isSameAsk, type UnmatchedPrompt } from "./gap.ts";
 
 /** Prompts for which a task goes on while nothing else is asked for. */
@@ -116,7 +117,7 @@ export function renderTask(
         : `the ${runs.length} sessions that asked for it did nothing in common that could be written down`,
     );
   const parts = {
-    name: `${prefix}${nameTask(asks)}`.slice(0, 64).replace(/-+$/, ""),
+    name: prefixName(prefix, nameTask(asks)),
     description: describeTask(asks),
   };
   const check = steps.findLast(({ role }) => role === "check");

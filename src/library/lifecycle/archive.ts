@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import {
   type ArchivedArtifact,
   type Artifact,
@@ -13,12 +14,11 @@ import {
 } from "../../records/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { SkillFolder } from "../files/packages.ts";
-import { findRejectedGaps, rejectedForGood } from "../gaps/gap.ts";
-import { mapOriginProjects } from "../origins.ts";
+import { findRejectedGaps, makeGapId, rejectedForGood } from "../gaps/gap.ts";
+import { readAuthors } from "../origins.ts";
 import {
   accept,
   type ChangeHistory,
-  dirname,
   mainText,
   type NewArtifact,
   nullIfDamaged,
@@ -105,6 +105,22 @@ export async function resolveScopes(
   };
 }
 
+/** The projects that asked for or wrote what was made of gaps, learnings and proposals, by the ids of their origins. */
+async function mapOriginProjects(
+  store: Store,
+  made: readonly Pick<Artifact, "origin">[],
+): Promise<Map<string, string>> {
+  const isGap = made.some(({ origin }) => origin.kind === "gap");
+  const prompts = isGap ? await store.ledger.since("prompt.unmatched", 0) : [];
+  const authors = await readAuthors(store, made);
+  return new Map([
+    ...prompts.flatMap((entry) =>
+      entry.project === null ? [] : [[makeGapId(entry), entry.project] as const],
+    ),
+    ...[...authors].map(([id, { project }]) => [id, project] as const),
+  ]);
+}
+
 /** The archived skill on the same topic in this scope, to restore instead of relearning; not if rejected since. */
 export async function archivedLike(
   deps: PublishDeps,
@@ -123,6 +139,7 @@ export async function archivedLike(
       : (await readArchived(deps, all, (text) => mightBeSameTopic(wanted, text)))
           .filter((one) => isSameTopic(wanted, one.skill))
           .sort((a, b) => measureSkillSimilarity(wanted, b.skill) - measureSkillSimilarity(wanted, a.skill));
+  if (near.length === 0) return null;
   const lessons = await deps.store.learning.lessons.get(near.map((one) => one.origin.id));
   const refused = new Set(lessons.flatMap(({ id, state }) => (refusals.has(state.status) ? id : [])));
   const isClosed = await findRejectedGaps(deps, near);
@@ -220,7 +237,7 @@ export async function findPinnedPaths(store: Store, kept: readonly KeptArtifact[
   if (pins.size === 0) return new Set();
   const resolveScope = await resolveScopes(store, kept);
   const isPinned = (one: KeptArtifact) =>
-    one.kind !== "rule" && pins.has(itemId(resolveScope(one), one.kind, one.name));
+    one.kind !== "rule" && one.kind !== "page" && pins.has(itemId(resolveScope(one), one.kind, one.name));
   return new Set(kept.filter(isPinned).map(({ path }) => path));
 }
 

@@ -1,3 +1,5 @@
+import { dirname } from "node:path";
+import { groupBy } from "../../base/index.ts";
 import { foldCredits, ratedItemId, recordEntries } from "../../lessons/index.ts";
 import { readCredits } from "../../recall/index.ts";
 import {
@@ -12,13 +14,11 @@ import {
   type StoredFinding,
 } from "../../records/index.ts";
 import type { Store } from "../../store/index.ts";
-import { mayBeWritten } from "../../trust/index.ts";
 import { hasGapId, listGaps } from "../gaps/gap.ts";
 import { type PublishResult, publishPlan } from "../publish/apply.ts";
 import {
   accept,
   type ChangeHistory,
-  dirname,
   findLatestChanges,
   isTakeBack,
   mainText,
@@ -31,7 +31,8 @@ import {
 } from "../publish/changes.ts";
 import { listPublished, type PublishedItem } from "../publish/lessons.ts";
 import { planAcceptDrafts } from "../publish/open-publishing.ts";
-import { parseSkill, renderSkill, scanSkill } from "../skill.ts";
+import { checkText } from "../publish/plan.ts";
+import { parseSkill, renderSkill } from "../skill.ts";
 import { foldPins, planArchives, planDemotion, resolveScopes } from "./archive.ts";
 import { CurationRules, type InventoryItem, judgeUse } from "./proposals.ts";
 
@@ -185,14 +186,13 @@ async function planRewrites(
   because: string,
   history: ChangeHistory,
 ): Promise<PlannedChange[] | string> {
-  const [text = ""] = await deps.redactor.scrub([{ label: "skill", text: renderSkill(skill) }]);
-  const { skill: clean } = parseSkill(text);
-  if (!clean || !mayBeWritten(scanSkill(clean))) return "the text may not be written";
+  const checked = await checkText(deps, "skill", renderSkill(skill));
+  if (typeof checked === "string") return checked;
   const steps: PlannedChange[] = [];
   for (const one of kept) {
     const current = await deps.library.read(one.path);
     if (current?.hash !== one.content) return changedMeanwhile;
-    steps.push(planRewrite(history, one, current, text, because));
+    steps.push(planRewrite(history, one, current, checked.text, because));
   }
   return steps;
 }
@@ -347,16 +347,6 @@ function listLessonIds({ origin, members = [], changes }: PublishedItem): string
   return [origin.id, ...members, ...changes.map((one) => one.origin.id)];
 }
 
-function groupBy<One>(all: readonly One[], pickKey: (one: One) => string): Map<string, One[]> {
-  const groups = new Map<string, One[]>();
-  for (const one of all) {
-    const own = groups.get(pickKey(one)) ?? [];
-    own.push(one);
-    groups.set(pickKey(one), own);
-  }
-  return groups;
-}
-
 /** Everything that Knack published and is there. One name in one scope is one item, in however many folders. */
 function buildOwnItems(facts: InventoryFacts): StockedItem[] {
   const groups = groupBy(facts.kept, (one) => {
@@ -377,7 +367,8 @@ function buildOwnItem(key: string, group: readonly PublishedItem[], facts: Inven
   const collectUses = (ids: readonly string[]) => [id, ...ids].flatMap((one) => facts.uses.get(one) ?? []);
   const uses = collectUses(lessonIds);
   const since = Math.max(...group.map((one) => facts.since.get(artifactKey(one)) ?? 0));
-  const sinceThen = sumCredit(collectUses(ownIds).filter(({ at }) => (at ?? 0) >= since));
+  const recent = collectUses(ownIds).filter(({ at }) => (at ?? 0) >= since);
+  const sinceThen = sumCredit(recent);
   const found = lessonIds.flatMap((one) => facts.findings.get(one) ?? []).filter(({ at }) => at > since);
   // A gap's skill is shown when its task is asked for, which is a need; its commands are the project's own.
   const isOfGap = group.some((one) => [one, ...one.changes].some(({ origin }) => origin.kind === "gap"));
@@ -393,6 +384,7 @@ function buildOwnItem(key: string, group: readonly PublishedItem[], facts: Inven
     credit: sumCredit(uses),
     harmed: sinceThen.harmful,
     helped: sinceThen.helpful,
+    condemned: findCondemnation(recent),
     confidence: first.confidence,
     paths: group.map(({ path }) => path),
   };
@@ -412,8 +404,17 @@ function buildForeignItem(item: Item, facts: InventoryFacts): StockedItem {
     pinned: facts.pins.has(id),
     since: item.changedAt,
     neededAt: findLatest(uses.filter(isNeed)),
-    ...{ credit, harmed: credit.harmful, helped: credit.helpful },
+    ...{ credit, harmed: credit.harmful, helped: credit.helpful, condemned: findCondemnation(uses) },
   };
+}
+
+/** The reason of a person whose latest rating is harmful; null where there is none. */
+function findCondemnation(entries: readonly LedgerEntry[]): string | null {
+  const latest = entries
+    .flatMap((entry) => (entry.type === "use.rated" && entry.actor === "person" ? entry : []))
+    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0))
+    .at(-1);
+  return latest?.data.verdict === "harmful" ? latest.data.because : null;
 }
 
 /** Whether it was used, or it helped. */

@@ -1,7 +1,7 @@
 import { compareText } from "../../base/index.ts";
 import type { Credit } from "../../lessons/index.ts";
 import type { ItemKind, Owner, Reach, Skill } from "../../records/index.ts";
-import { cutAtWord, measureSimilarity, several } from "../../text/index.ts";
+import { createOverlapSearch, cutAtWord, measureSimilarity, several } from "../../text/index.ts";
 import { mergeSkills, type SkillMerge } from "../publish/render.ts";
 import { sameTopicFrom, titleTerms } from "../skill.ts";
 
@@ -53,6 +53,8 @@ export interface InventoryItem {
   /** Sessions that it harmed and helped since it was put there. */
   readonly harmed: number;
   readonly helped: number;
+  /** The reason of a person whose latest rating since then says that it is harmful; null where they did not say so. */
+  readonly condemned: string | null;
   readonly confidence: number | null;
 }
 
@@ -141,9 +143,15 @@ export class CurationRules {
   }
 
   private proposeHarmful(): void {
-    for (const one of this.all.filter(({ harmed }) => harmed >= harmfulSessions)) {
-      const because = `it did harm in ${several(one.harmed, "session")} and helped in ${one.helped}`;
-      const action = judgeUse(one) !== "harmful" ? "none" : isLive(one) ? "draft" : "archive";
+    for (const one of this.all) {
+      if (one.condemned === null && one.harmed < harmfulSessions) continue;
+      const said = one.condemned === "" ? "" : `: ${one.condemned}`;
+      const because =
+        one.condemned === null
+          ? `it did harm in ${several(one.harmed, "session")} and helped in ${one.helped}`
+          : `you rated it harmful${said}`;
+      const isHarmful = one.condemned !== null || judgeUse(one) === "harmful";
+      const action = !isHarmful ? "none" : isLive(one) ? "draft" : "archive";
       this.add(one, { reason: "harmful", action, because });
     }
   }
@@ -330,28 +338,17 @@ function explainSparing(one: InventoryItem): string | null {
 
 /** Pairs about the same thing that may meet in one session, the most similar first. */
 function findSimilarPairs(all: readonly InventoryItem[]): [InventoryItem, InventoryItem][] {
-  const terms = all.map(({ skill }) => titleTerms(skill));
-  const frequency = new Map<string, number>();
-  for (const own of terms) for (const term of own) frequency.set(term, (frequency.get(term) ?? 0) + 1);
-  const byTerm = new Map<string, number[]>();
-  const pairs: { pair: [InventoryItem, InventoryItem]; similarity: number }[] = [];
-  for (const [n, own] of terms.entries()) {
-    const met = new Set<number>();
-    // Two sets that share so much share one of their rarest terms, so only those are looked up.
-    const rarest = [...own].sort(
-      (x, y) => (frequency.get(x) ?? 0) - (frequency.get(y) ?? 0) || compareText(x, y),
-    );
-    for (const term of rarest.slice(0, own.size - Math.ceil(sameTopicFrom * own.size) + 1)) {
-      const holders = byTerm.get(term) ?? [];
-      for (const other of holders) met.add(other);
-      byTerm.set(term, [...holders, n]);
-    }
-    for (const other of met) {
-      const pair: [InventoryItem, InventoryItem] = [all[other] as InventoryItem, all[n] as InventoryItem];
-      const similarity = measureSimilarity(own, terms[other] as Set<string>);
-      if (similarity >= sameTopicFrom && mayMeet(...pair)) pairs.push({ pair, similarity });
-    }
-  }
+  const terms = new Map(all.map((one) => [one, titleTerms(one.skill)]));
+  const termsOf = (one: InventoryItem) => terms.get(one) as Set<string>;
+  const findNear = createOverlapSearch(all, termsOf, sameTopicFrom);
+  const pairs = all.flatMap((one) =>
+    findNear(one).flatMap((other) => {
+      const pair: [InventoryItem, InventoryItem] = [other, one];
+      const similarity = measureSimilarity(termsOf(other), termsOf(one));
+      const isMeant = other.key < one.key && similarity >= sameTopicFrom && mayMeet(...pair);
+      return isMeant ? [{ pair, similarity }] : [];
+    }),
+  );
   const key = ({ pair: [a, b] }: (typeof pairs)[number]) => `${a.key}\n${b.key}`;
   return pairs
     .sort((x, y) => y.similarity - x.similarity || compareText(key(x), key(y)))

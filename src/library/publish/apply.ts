@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { KnackError } from "../../base/index.ts";
 import { recordEntries } from "../../lessons/index.ts";
 import type { Actor, Change, KeptArtifact, LedgerEntry } from "../../records/index.ts";
@@ -8,7 +9,6 @@ import { parseRules, setRule } from "../rule.ts";
 import { isSkillName, parseSkill } from "../skill.ts";
 import {
   changeId,
-  dirname,
   mainFile,
   mainText,
   type Plan,
@@ -174,10 +174,11 @@ async function applyChange(deps: PublishDeps, change: Change): Promise<ChangeFai
   return failure;
 }
 
-/** Takes back what agents would not find. A rule is read where it stands. */
+/** Takes back what agents would not find. A rule and a page are read where they stand. */
 async function takeBackUnfound(deps: PublishDeps, change: Change): Promise<string | null> {
   const { kind, name, path, before, after, reach } = change;
-  if (kind === "rule" || after === null || reach === "draft" || (await deps.isFound(change))) return null;
+  if (kind === "rule" || kind === "page" || after === null || reach === "draft") return null;
+  if (await deps.isFound(change)) return null;
   await putContent(deps, { ...change, before: after, after: before });
   return `${name} was written to ${path}, but agents would not find it there`;
 }
@@ -216,6 +217,8 @@ async function putContent(deps: PublishDeps, change: Change): Promise<string | n
   let because: string | null = "it could not be written";
   try {
     because = await (kind === "skill" ? putSkill : putFile)(deps, change, files);
+    // A page may go into git after it was kept out of it.
+    if (kind === "page" && files && !isPrivate && because === null) await library.unexclude(root, path);
     return because;
   } finally {
     const isGone = because === null ? after === null : before === null;
@@ -246,7 +249,7 @@ async function putSkill(
   return isShown ? null : `${path} cannot be read back`;
 }
 
-/** A command or an agent is one file. */
+/** A command, an agent or a page is one file. */
 async function putFile(
   { library }: PublishDeps,
   { kind, name, path, root, before, after, reach }: Change,

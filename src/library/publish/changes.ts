@@ -214,6 +214,8 @@ export interface NewArtifact {
   readonly members?: readonly string[] | undefined;
   readonly reach: Reach;
   readonly proposal?: true;
+  /** For a draft: why it waits for a person. */
+  readonly held?: string | undefined;
   readonly why?: "create" | "restore";
   readonly because?: string;
 }
@@ -228,7 +230,7 @@ export async function planCreate(
   place: SkillFolder,
   history: ChangeHistory,
 ): Promise<PlannedChange> {
-  const { kind, origin, members, reach, proposal, why = "create", because, others = [] } = wanted;
+  const { kind, origin, members, reach, proposal, held, why = "create", because, others = [] } = wanted;
   const ending = kind === "skill" ? "" : ".md";
   const toPath = (name: string) => `${place.folder}/${name}${ending}`;
   let name = wanted.name;
@@ -243,6 +245,7 @@ export async function planCreate(
     ...{ kind, name, path: toPath(name), root: place.root, reach, origin },
     ...(members && { members }),
     ...(proposal && { proposal }),
+    ...(held !== undefined && { held }),
   };
   return planChange(history, artifact, why, null, toContent([main, ...others]), because);
 }
@@ -270,7 +273,7 @@ export function planRewrite(
   text: string,
   because?: string,
 ): PlannedChange {
-  const main = artifact.kind === "skill" ? skillFile : `${artifact.name}.md`;
+  const main = nameMainFile(artifact.kind, artifact.name);
   const files = current.files.map((file) =>
     file.path === main ? { ...file, bytes: encodeText(text) } : file,
   );
@@ -284,7 +287,16 @@ export function describeRefusal(concerns: readonly Concern[]): string {
 
 /** A skill's `SKILL.md`, or the only file of a command or an agent. */
 export function mainFile(kind: Artifact["kind"], name: string, text: string): PackageFile {
-  return { path: kind === "skill" ? skillFile : `${name}.md`, bytes: encodeText(text), mode: 0o644 };
+  return { path: nameMainFile(kind, name), bytes: encodeText(text), mode: 0o644 };
+}
+
+export function nameMainFile(kind: Artifact["kind"], name: string): string {
+  return kind === "skill" ? skillFile : `${name}.md`;
+}
+
+/** The content of something that is one file. */
+export function toFileContent(kind: Artifact["kind"], name: string, text: string): PackageContent {
+  return toContent([mainFile(kind, name, text)]);
 }
 
 export function encodeText(text: string): Uint8Array {
@@ -333,12 +345,4 @@ export function decodeFiles(files: PackageFileList): ReadonlyMap<string, string>
 export function nullIfDamaged(error: unknown): null {
   if (error instanceof KnackError) return null;
   throw error;
-}
-
-export function dirname(path: string): string {
-  return path.slice(0, path.lastIndexOf("/"));
-}
-
-export function basename(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

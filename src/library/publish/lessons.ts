@@ -10,6 +10,7 @@ import {
 } from "../../lessons/index.ts";
 import {
   type Artifact,
+  type ArtifactKind,
   isMadeByKnack,
   type KeptArtifact,
   type LedgerEntry,
@@ -46,13 +47,14 @@ import {
   readHistory,
   refuse,
 } from "./changes.ts";
-import { planLesson } from "./plan.ts";
+import { listFormats, planLesson } from "./plan.ts";
 
 /** Two suggestions whose words overlap this much are shown once. */
 const sameSuggestionFrom = 0.5;
 
 /** Something published, as it is on disk now. */
 export interface PublishedItem extends KeptArtifact {
+  readonly kind: ArtifactKind;
   /** `edited` and `missing`: a person changed or deleted it. */
   readonly state: "active" | "draft" | "proposal" | "edited" | "missing" | "unreadable";
   /** A skill's text, or a rule's line; null when nothing can be read. */
@@ -72,10 +74,12 @@ export interface PublishedItem extends KeptArtifact {
   readonly author: Authorship | null;
 }
 
-/** Everything published, by name. */
+/** Everything published that agents are given by name or as a rule, by name. Pages are listed by what they are about. */
 export async function listPublished(deps: PublishDeps): Promise<PublishedItem[]> {
   const { store, clock } = deps;
-  const { kept } = await readHistory(store);
+  const kept = (await readHistory(store)).kept.flatMap((one) =>
+    one.kind === "page" ? [] : [{ ...one, kind: one.kind }],
+  );
   const listIds = ({ origin, members }: KeptArtifact) => members ?? [origin.id];
   const ids = [...new Set(kept.flatMap(listIds))];
   const lessons = new Map((await store.learning.lessons.get(ids)).map((one) => [one.id, one]));
@@ -184,8 +188,8 @@ export function openSuggestions(deps: PublishDeps, refuses: SuggestOptions["refu
     /** Plans automatic updates: new evidence, and drafts. */
     planOwn: (options?: { only?: ReadonlySet<string>; now?: number; asked?: ReadonlySet<string> }) =>
       planOwnUpdates(deps, { now: now(), asked: new Set(), refuses, ...options }),
-    /** `plan` says what keeping a lesson would write; `keep` writes it. */
-    ...bindAll(deps, { plan: planLesson, keep: keepLesson }),
+    /** `plan` says what keeping a lesson would write; `keep` writes it; `usualReach` is where, unless a person says another place. */
+    ...bindAll(deps, { plan: planLesson, keep: keepLesson, usualReach: chooseUsualReach }),
   };
 }
 
@@ -247,17 +251,34 @@ async function makeSuggestion(
   lesson: Lesson,
   project: Suggestion["project"],
 ): Promise<Suggestion | string> {
-  const isHere = deps.places.skills("me", project.root, []) !== null;
-  const near = ["me", "repository"] as const;
-  const reaches: readonly LiveReach[] = !isHere
-    ? ["everywhere"]
-    : lesson.scope === "user"
-      ? ["everywhere", ...near]
-      : [...near, "everywhere"];
+  const reaches = await listReaches(deps, lesson, project.root);
   const plan = await planLesson(deps, lesson, { reach: reaches[0] as Reach, actor: "person" });
   if (!plan.ok) return plan.because;
   if (plan.steps.length === 0) return "it is said already";
   return { lesson, findings: await openLessons(deps).findings(lesson), project, reaches, plan };
+}
+
+/** Where a lesson may be kept, the usual place first; a project's lesson is in a file of all projects only on request. */
+async function listReaches(
+  deps: PublishDeps,
+  lesson: Lesson,
+  root: string | null,
+): Promise<readonly LiveReach[]> {
+  const isHere = deps.places.skills("me", root, []) !== null;
+  if (!isHere) return ["everywhere"];
+  if (lesson.scope === "user") return ["everywhere", "me", "repository"];
+  const formats = await listFormats(deps.store, [lesson.id]);
+  const own = lesson.artifact === "skill" ? [] : (deps.places.rules("me", root, formats) ?? []);
+  // An agent without a file for one person in a repository reads theirs in every project.
+  const isShared = own.some(({ named }) => named);
+  return isShared ? ["repository", "me", "everywhere"] : ["me", "repository", "everywhere"];
+}
+
+/** Where a lesson is kept unless the person says another place; null for one whose project is not on this machine. */
+async function chooseUsualReach(deps: PublishDeps, lesson: Lesson): Promise<LiveReach | null> {
+  const [project] = await deps.store.projects.get([lesson.project]);
+  const [usual] = await listReaches(deps, lesson, project?.root ?? null);
+  return lesson.scope === "project" && usual === "everywhere" ? null : (usual ?? null);
 }
 
 function isSimilar(a: Lesson, b: Lesson): boolean {

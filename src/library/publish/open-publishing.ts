@@ -1,4 +1,4 @@
-import { bindAll } from "../../base/index.ts";
+import { bindAll, groupBy } from "../../base/index.ts";
 import { decisionEntry, openLessons, recordEntries } from "../../lessons/index.ts";
 import {
   artifactKey,
@@ -197,11 +197,8 @@ async function planUndoCuration(deps: PublishDeps): Promise<Plan> {
 
 /** The latest change of each place that was not undone. */
 function findLatest({ changes }: ChangeHistory): StoredChange[] {
-  const places = new Map<string, StoredChange[]>();
-  for (const one of changes.filter(({ state }) => state === "made")) {
-    const key = artifactKey(one.change);
-    places.set(key, [...(places.get(key) ?? []), one]);
-  }
+  const made = changes.filter(({ state }) => state === "made");
+  const places = groupBy(made, ({ change }) => artifactKey(change));
   return [...places.values()].flatMap((own) => {
     const last = findUndoable(own.map(({ change }) => change));
     return own.filter(({ change }) => change === last);
@@ -244,7 +241,24 @@ async function planReverse(
       ? content
       : { hash: content, files: await versions.restore(content) };
   const [now, next] = [await restore(taken.after), await restore(taken.before)];
-  return planChange(history, taken, "undo", now, next, taken.because);
+  return planChange(
+    history,
+    { ...taken, ...findReachBefore(taken, history) },
+    "undo",
+    now,
+    next,
+    taken.because,
+  );
+}
+
+/** Taking a page into git is a change of its own, with the same text before and after. */
+function findReachBefore(taken: Change, { changes }: ChangeHistory): Pick<Change, "reach"> {
+  if (taken.kind !== "page") return taken;
+  const at = changes.findIndex(({ change }) => change.id === taken.id);
+  const before = changes
+    .slice(0, at)
+    .findLast(({ change, state }) => state === "made" && change.path === taken.path && change.after !== null);
+  return { reach: before?.change.reach ?? taken.reach };
 }
 
 /** The gaps whose skill or draft goes. Undoing a curation closes none. */
@@ -256,8 +270,11 @@ function listClosedGaps(steps: readonly PlannedChange[]): Origin[] {
 
 /** The decisions about lessons and gaps that undoing these changes stands for. */
 function undoDecisions(steps: readonly PlannedChange[], at: number): LedgerEntry[] {
-  // Curation says nothing about a lesson, and neither does undoing it.
-  const own = steps.filter(({ change }) => change.because === undefined && change.origin.kind !== "gap");
+  // Curation says nothing about a lesson, and neither does undoing it. A page is made of many things.
+  const own = steps.filter(
+    ({ change: { because, origin } }) =>
+      because === undefined && origin.kind !== "gap" && origin.kind !== "page",
+  );
   const back = new Set(own.flatMap(({ change }) => (change.after === null ? [] : change.origin.id)));
   // A proposal only waits: without it, the lesson and what is live stay as they are.
   const lasting = own.flatMap(({ change }) => (change.proposal ? [] : change.origin.id));

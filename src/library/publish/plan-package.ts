@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { bindAll } from "../../base/index.ts";
 import {
   type Artifact,
@@ -18,12 +19,11 @@ import type { PackageFile, PackageFileList, SkillFolder, SkillPackage } from "..
 import { toContent } from "../files/packages.ts";
 import { archivedLike, findDraftsFolder, findPinnedPaths } from "../lifecycle/archive.ts";
 import { examinePackage, knackFacts, packageOwner, packageText } from "../package.ts";
-import { parseSkill, renderSkill, skillFile } from "../skill.ts";
+import { parseSkill, prefixName, renderSkill, skillFile } from "../skill.ts";
 import {
   accept,
   type ChangeHistory,
   decodeFiles,
-  dirname,
   encodeText,
   isTakeBack,
   mainText,
@@ -253,8 +253,7 @@ async function prepareNew(
   draft: Extract<SkillDraft, { do: "create" }>,
   { project }: ReviewContext,
 ): Promise<PreparedDraft> {
-  const prefix = await deps.prefixOf(project.root);
-  const name = draft.name.startsWith(prefix) ? draft.name : `${prefix}${draft.name}`;
+  const name = prefixName(await deps.prefixOf(project.root), draft.name);
   const drafts = findDraftsFolder(deps, "skill");
   if (!drafts) return { because: "there is no folder for drafts" };
   const { description, body } = draft;

@@ -1,3 +1,4 @@
+import { basename, dirname } from "node:path";
 import { areContrary } from "../../lessons/index.ts";
 import { findToldCalls } from "../../recall/index.ts";
 import type { Artifact, Format, ItemKind, KeptArtifact, Lesson, Origin, Skill } from "../../records/index.ts";
@@ -12,16 +13,15 @@ import {
   isSameTopic,
   measureSkillSimilarity,
   parseSkill,
+  prefixName,
   renderSkill,
   scanSkill,
 } from "../skill.ts";
 import {
   accept,
-  basename,
   type ChangeHistory,
   describeRefusal,
   diffPackage,
-  dirname,
   type KeepOptions,
   mainFile,
   mainText,
@@ -62,8 +62,6 @@ interface Publication extends Omit<NewArtifact, "why" | "because" | "proposal"> 
   readonly replaces?: boolean;
   /** Bring back an archived skill about the same, unless it was archived after `learnedAt`. */
   readonly revive?: { readonly scopeId: string; readonly learnedAt?: number; readonly everywhere?: boolean };
-  /** For a draft: why it waits for a person. */
-  readonly held?: string | undefined;
   /** Recognizes its own origin; a gap may go by several ids. */
   readonly owns?: (origin: Origin) => boolean;
 }
@@ -111,16 +109,7 @@ export async function planPublication(deps: PublishDeps, given: Publication): Pr
   const because = await findObstacle(context, listed.broken);
   if (because !== null) return refuse(because);
   const planned = await (reach === "draft" ? planDraft(context) : planLive(context));
-  return planned.ok
-    ? { ...planned, concerns, steps: planned.steps.map((step) => hold(step, given)) }
-    : planned;
-}
-
-/** A draft with words that nobody vouches for says so, whether it is made or changed. */
-function hold(step: PlannedChange, { held }: Pick<Publication, "held">): PlannedChange {
-  const { reach, after } = step.change;
-  if (held === undefined || reach !== "draft" || after === null) return step;
-  return { ...step, change: { ...step.change, held } };
+  return planned.ok ? { ...planned, concerns } : planned;
 }
 
 /** Why a draft of some lessons waits for a person: the first doubt about one of them. */
@@ -253,6 +242,7 @@ async function planUpdate(
     ...{ kind: "skill", name, path, reach, origin: wanted.origin },
     root: known?.root ?? dirname(dirname(path)),
     ...((known?.proposal || proposal) && { proposal: true }),
+    ...(wanted.held !== undefined && { held: wanted.held }),
   };
   return [planRewrite(history, artifact, current, text)];
 }
@@ -447,9 +437,7 @@ export async function planLesson(deps: PublishDeps, lesson: Lesson, options: Kee
   const isFar = lesson.scope === "project" && reach === "everywhere";
   const plain = writeLessonForProject(lesson, project.root);
   if (lesson.artifact !== "skill") return planRule(deps, plain, options, { ...project, formats, isFar });
-  const prefix = await deps.prefixOf(project.root);
-  const bare = lesson.name.startsWith(prefix) ? lesson.name.slice(prefix.length) : lesson.name;
-  const name = `${prefix}${bare}`.slice(0, 64).replace(/-+$/, "");
+  const name = prefixName(await deps.prefixOf(project.root), lesson.name);
   const wanted =
     text ??
     renderLessonSkill({

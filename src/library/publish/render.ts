@@ -1,8 +1,18 @@
 import { areContrary } from "../../lessons/index.ts";
 import { type ItemKind, isSaid, type Lesson, type Skill } from "../../records/index.ts";
-import { codeBlock, cutAtWord, oneLine, quoteYaml } from "../../text/index.ts";
+import {
+  codeBlock,
+  cutAtWord,
+  findSection,
+  inlineCode,
+  oneLine,
+  quoteYaml,
+  slugify,
+  splitWords,
+} from "../../text/index.ts";
 import { maxBodyChars, withoutHome } from "../../trust/index.ts";
-import { renderSkill } from "../skill.ts";
+import type { LessonCluster } from "../evolve/clusters.ts";
+import { prefixName, renderSkill } from "../skill.ts";
 
 /** Agents put every description before every prompt. */
 export const maxDescriptionChars = 160;
@@ -48,16 +58,16 @@ export function renderToFit(most: number, least: number, render: (count: number)
   }
 }
 
-export function bodyLength(text: string): number {
+function bodyLength(text: string): number {
   return text.length - text.indexOf("\n---\n\n", 3) - 7;
 }
 
-export const argumentLine = "What is given with it: $ARGUMENTS";
+const argumentLine = "What is given with it: $ARGUMENTS";
 /** The section of a cluster's lessons, which may still be empty. */
-export const lessonsTitle = "Lessons";
+const lessonsTitle = "Lessons";
 
 /** In a command, an agent would run or fill in what is only quoted. */
-export function escapeForKind(text: string, kind: ItemKind): string {
+function escapeForKind(text: string, kind: ItemKind): string {
   if (kind !== "command") return text;
   const escapeLine = (line: string) =>
     line
@@ -88,7 +98,7 @@ type LessonSource = Pick<Lesson, "name" | "lesson" | "trigger" | "kind" | "steps
 /** The `SKILL.md` of one lesson: when, what and why, each once. */
 export function renderLessonSkill(source: LessonSource): string {
   const { name, lesson, trigger } = source;
-  const steps = source.steps.map(sentence).filter((step) => step !== "");
+  const steps = renderSteps(source.steps);
   const call = steps.length === 0 ? renderCall(source) : "";
   const whole = dropToldSteps(sentence(lesson), steps);
   // A sentence whose code was cut gives way to the whole call.
@@ -145,7 +155,7 @@ function renderCall({ kind, by, lesson, excerpt: { worked } }: LessonSource): st
 }
 
 /** A command as a person would type it, without the shell that an agent wraps around it; null for a tool's name. */
-export function readCommand(call: string | null): string | null {
+function readCommand(call: string | null): string | null {
   const [, quote, inner] =
     /^(?:\/\S*\/)?(?:ba|z)?sh -l?c (["'])([\s\S]+)\1\s*$/.exec(call?.trim() ?? "") ?? [];
   const plain = inner === undefined ? (call?.trim() ?? "") : inner.replaceAll(`\\${quote}`, quote ?? "");
@@ -231,7 +241,7 @@ export function dropVolatile(text: string): string {
     .trim();
 }
 
-export function trimWhen(text: string): string {
+function trimWhen(text: string): string {
   return text.replace(/^\s*(?:use )?when(?:ever)?\s+/i, "");
 }
 
@@ -246,17 +256,35 @@ export function paragraph(text: string): string {
   return cutAtWord(withoutHome(words).replace(/^[#>\s]+/, ""), 600);
 }
 
-export function sentence(text: string): string {
+function sentence(text: string): string {
   const words = capitalize(paragraph(text));
   return words === "" || /[.!?:…。！？]$/.test(words) ? words : `${words}.`;
 }
+
+/** Steps as sentences, and those that are nothing but a command as code. */
+function renderSteps(steps: readonly string[]): string[] {
+  return steps
+    .map((step) => (isBareCommand(step) ? inlineCode(oneLine(step)) : sentence(step)))
+    .filter((step) => step !== "");
+}
+
+/** Whether a step is a command without its marks: it begins as one, and has options, or is several in a row. */
+function isBareCommand(step: string): boolean {
+  if (step.includes("`") || !/^[a-z][\w.-]* /.test(step) || orderWords.test(step)) return false;
+  const words = step.replace(/"[^"]*"|'[^']*'/g, "");
+  return /\s--?[a-zA-Z]|\s(?:&&|\|\|?)\s/.test(words) && !/[,;:.]\s/.test(words);
+}
+
+/** Words with which a sentence tells somebody to do something, where it has no capital. */
+const orderWords =
+  /^(?:run|use|set|add|check|put|make|do|open|start|stop|edit|update|install|remove|delete|move|copy|write|read|call|pass|give|keep|look|then|first|wait|commit|push|pull|build|test)\b/;
 
 export function numbered(steps: readonly string[]): string {
   return steps.map((step, at) => `${at + 1}. ${step}`).join("\n");
 }
 
 /** A sentence begins with a capital, a command does not. */
-export function capitalize(text: string): string {
+function capitalize(text: string): string {
   const first = /^[a-z]+(?=[\s,;:.]|$)/.exec(text)?.[0];
   if (first === undefined || commands.has(first)) return text;
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -270,6 +298,145 @@ const commands = new Set(
     "grep rg jq ls cd rm cp mv chmod sudo bash sh zsh psql mysql redis sqlite aws gcloud az"
   ).split(" "),
 );
+
+// --- A cluster of lessons ---
+
+/** One text for a cluster: what its lessons have in common, and each lesson once. */
+export function renderCluster(cluster: LessonCluster, prefix: string) {
+  const { kind, members } = cluster;
+  const name = prefixName(prefix, nameCluster(cluster));
+  const description = describeCluster(cluster);
+  // People named another thing each time.
+  const takesArgument = kind === "command" && cluster.asked.some(({ ask }) => ask.particulars.length > 0);
+  const needsShell = members.some(({ excerpt, call }) => excerpt.worked !== null || call !== null);
+  const base = renderItem(kind, {
+    name,
+    description,
+    lead: renderLead(cluster, takesArgument),
+    sections: [[lessonsTitle, ""]],
+    takesArgument,
+    tools: ["Read", "Grep", "Glob", ...(needsShell ? ["Bash"] : [])].join(", "),
+  });
+  return { kind, name, description, text: growClusterText(base, kind, members) };
+}
+
+/** A cluster's text with the lessons that it lacks; the rest stays as it is, so growing twice is growing once. */
+export function growClusterText(
+  text: string,
+  kind: ItemKind,
+  members: readonly Lesson[],
+  written: readonly string[] = [],
+): string {
+  let lines = text.split("\n");
+  let said = normalize(lines.slice(lines.indexOf("---", 1) + 1).join(" "));
+  for (const member of members) {
+    // What was written and is gone was taken out by a person.
+    if (written.includes(member.id) || said.includes(normalize(sentence(member.lesson)))) continue;
+    const lesson = renderLesson(member, kind);
+    const longer = insertLesson(lines, lesson);
+    if (bodyLength(longer.join("\n")) > maxBodyChars) continue;
+    lines = longer;
+    said += ` ${normalize(lesson.join(" "))}`;
+  }
+  return lines.join("\n");
+}
+
+function insertLesson(lines: readonly string[], lesson: readonly string[]): string[] {
+  const isText = (line: string) => line.trim() !== "";
+  const section = findSection(lines, lessonsTitle);
+  const { from, to } = section ?? { from: 0, to: lines.length };
+  const end = from + lines.slice(from, to).findLastIndex(isText) + 1;
+  return lines.toSpliced(end, 0, "", ...(section ? [] : [`## ${lessonsTitle}`, ""]), ...lesson);
+}
+
+/** A lesson as a section: when, and what then. A call that worked is shown where the words do not have it. */
+function renderLesson({ kind: source, trigger, lesson, steps, excerpt, by }: Lesson, kind: ItemKind) {
+  const title = cutAtWord(capitalize(trimEnd(paragraph(trimWhen(dropVolatile(trigger))))), 100);
+  const parts = [`### ${title}`, sentence(lesson)];
+  const given = renderSteps(steps);
+  if (given.length > 0) parts.push(numbered(given));
+  const call = by === "judge" || isSaid(source) || given.length > 0 ? null : readCommand(excerpt.worked);
+  if (call !== null && !lesson.includes(call)) parts.push(codeBlock(call, { language: "sh", most: 300 }));
+  return escapeForKind(parts.join("\n\n"), kind).split("\n");
+}
+
+/** A name made of the field of work and of what the members share. */
+function nameCluster({ topic, field, id, asked, kind }: LessonCluster): string {
+  const order = kind === "command" ? asked.at(-1)?.ask : undefined;
+  const isFieldNeeded = field !== "general" && !topic.includes(field) && topic.length <= 1;
+  const words = order ? [order.verb, ...topic] : [...(isFieldNeeded ? [field] : []), ...topic];
+  return slugify([...new Set(words)].slice(0, 4).join(" "), 40) || `learned-${id.slice(-6)}`;
+}
+
+function describeCluster(cluster: LessonCluster): string {
+  const { kind, members } = cluster;
+  const order = renderOrder(cluster);
+  const lead =
+    kind === "command" && order !== ""
+      ? capitalize(order)
+      : `Use ${kind === "agent" ? "to find out what is the case when" : "when"} ${renderOccasion(cluster)}`;
+  const whole = listActions(members).reduce((text, action, at) => {
+    const longer = `${text}${at === 0 ? ": " : "; "}${action}`;
+    return longer.length < maxDescriptionChars ? longer : text;
+  }, lead);
+  return whole.length < maxDescriptionChars ? `${whole}.` : cutAtWord(whole, maxDescriptionChars);
+}
+
+/** The order that people gave last, without what was true only that once. */
+function renderOrder({ asked }: LessonCluster): string {
+  const ask = asked.at(-1)?.ask;
+  if (!ask) return "";
+  const words = dropVolatile(ask.order).split(" ");
+  const own = words.filter((word) => !ask.particulars.some((once) => word.toLowerCase().includes(once)));
+  return trimEnd(own.join(" ")).replace(/(?:\s+(?:for|to|of|in|on|as|from|with|the|a|an))+$/, "");
+}
+
+/** When it applies: the words of the surest trigger that most of the others have too, if they say something. */
+function renderOccasion({ members, topic }: LessonCluster): string {
+  const heads = new Set(members.map(({ symptom }) => symptom?.head ?? ""));
+  const [head = ""] = heads;
+  if (heads.size === 1 && head !== "") return `${head} fails`;
+  const triggers = members.map(({ trigger }) => trimEnd(trimWhen(dropVolatile(trigger))));
+  const sets = triggers.map((trigger) => new Set(splitWords(trigger)));
+  const isCommon = (word: string) => {
+    const parts = splitWords(word);
+    const holders = sets.filter((set) => parts.every((part) => set.has(part))).length;
+    return parts.length > 0 && holders * 2 > sets.length;
+  };
+  const words = (triggers[0] ?? "").split(" ");
+  // Words that only one trigger has would promise less, or more, than there is.
+  const common = words.filter(isCommon);
+  const telling = common.filter((word) => !joining.test(word)).length;
+  if (telling < 2 || common.length * 2 < words.length)
+    return `the work is about ${topic.slice(0, 4).join(", ")}`;
+  return trimEnd(common.join(" ")).replace(/(?:\s+(?:a|an|the|in|on|of|to|for|with|and|or))+$/i, "");
+}
+
+const joining = /^(?:a|an|the|in|on|of|to|for|with|and|or|fails?:?|failing|is|are|when|before|after)$/i;
+
+/** The members' distinct, non-empty actions. */
+function listActions(members: readonly Lesson[]): string[] {
+  const actions = members.map(({ action }) => trimEnd(dropVolatile(action)));
+  return [...new Set(actions)].filter((text) => text !== "");
+}
+
+function renderLead(cluster: LessonCluster, takesArgument: boolean): string {
+  const when = renderOccasion(cluster);
+  if (cluster.kind === "command") {
+    const given = takesArgument ? `\n\n${argumentLine}` : "";
+    return `Do this: ${sentence(renderOrder(cluster) || when)}${given}\n\nMind what was learned about it:`;
+  }
+  if (cluster.kind === "agent")
+    return `You are asked to find out what is the case when ${when}. Look before you conclude, and change nothing unless the task says so.\n\nAnswer with what you found, the lines or the output that prove it, and what you would do about it.`;
+  return "";
+}
+
+/** For comparing texts: without case, line breaks, backticks and full stops. */
+function normalize(text: string): string {
+  return oneLine(text).toLowerCase().replace(/[`.]/g, "");
+}
+
+// --- Two skills made one ---
 
 /** One skill of two, or why there cannot be one. */
 export type SkillMerge =

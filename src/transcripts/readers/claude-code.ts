@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { asArray, asObject, asString, isObject, type JsonObject } from "../../base/index.ts";
 import { findShellComplaint, readExit, readOutcome } from "../../failures/index.ts";
+import type { ContextUse } from "../../records/index.ts";
 import { dropPrivate } from "../../trust/index.ts";
 import {
   type CallResult,
@@ -115,7 +116,8 @@ class ClaudeReading extends LineReading<ClaudeRest> {
     if (!notTyped.test(text) && !this.wasHeard(text)) this.session.prompt(said, text);
   }
 
-  private takeAssistant(record: JsonObject, position: RecordPosition): void {
+  private takeAssistant(record: JsonObject, place: RecordPosition): void {
+    const position = { ...place, context: readContext(asObject(record.message)) };
     // Text that the client wrote in the model's place, such as an API error.
     const isLocal = record.isApiErrorMessage === true || asObject(record.message)?.model === "<synthetic>";
     for (const block of readBlocks(record)) {
@@ -218,6 +220,24 @@ class ClaudeReading extends LineReading<ClaudeRest> {
     const where = { cwd: asString(record.cwd), sidechain, branch: asString(record.gitBranch) };
     return this.locate(line, { time, id, skill }, { ...where, ...who });
   }
+}
+
+/** The tokens that a message and all before it take. The transcript names the model and not the size of its window. */
+function readContext(message: JsonObject | null): ContextUse | null {
+  const usage = asObject(message?.usage);
+  const window = findWindow(asString(message?.model) ?? "");
+  if (usage === null || window === null) return null;
+  const counts = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
+  const tokens = counts.reduce((sum, name) => sum + (typeof usage[name] === "number" ? usage[name] : 0), 0);
+  return { tokens, window };
+}
+
+const millionWindow = 1_000_000;
+const claudeWindow = 200_000;
+
+function findWindow(model: string): number | null {
+  if (!/^(?:[\w.-]*[./])?claude-/.test(model)) return null;
+  return /\[1m\]$/.test(model) ? millionWindow : claudeWindow;
 }
 
 const given = "program" as const;

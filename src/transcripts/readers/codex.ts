@@ -15,7 +15,6 @@ import {
   type RecordedCall,
   type RecordPosition,
 } from "../reader.ts";
-import { readScript, readScriptResults, type ScriptResult } from "./codex-script.ts";
 
 /** Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`. */
 export const codex: LineReader = {
@@ -34,11 +33,12 @@ export const codex: LineReader = {
       faulted: [],
       headless: false,
       branch: null,
+      context: null,
     }),
 };
 
 const recordTypes = new Set(["session_meta", "response_item", "event_msg", "turn_context", "compacted"]);
-const passedOver = ['token_count"', 'agent_message"', 'reasoning"'];
+const passedOver = ['agent_message"', 'reasoning"'];
 
 /** When and where a line stands. */
 interface LineTime {
@@ -59,6 +59,8 @@ interface CodexRest {
   /** A header of the session says that a program runs it. */
   headless: boolean;
   branch: string | null;
+  /** How full the window was when the client last counted. */
+  context: { tokens: number; window: number | null } | null;
 }
 
 class CodexReading extends LineReading<CodexRest> {
@@ -110,6 +112,10 @@ class CodexReading extends LineReading<CodexRest> {
         // Newer clients.
         if (item?.type === "UserMessage") this.takeTyped(joinText(item.content), time);
         else if (item?.type === "CommandExecution") this.takeExit(asString(item.id), item, time);
+        return;
+      case "token_count":
+        // A count of the account alone says nothing of the window.
+        if (isObject(payload.info)) this.rest.context = readContext(payload.info);
         return;
       case "turn_aborted":
         return this.markOnce(time, `Turn aborted: ${asString(payload.reason) ?? "interrupted"}`);
@@ -241,9 +247,21 @@ class CodexReading extends LineReading<CodexRest> {
   /** A record without a time has nothing to tell it from others. */
   private place({ line, at }: LineTime, origin: string | null): RecordPosition {
     this.session.reach(at);
-    const { cwd, branch } = this.rest;
-    return { key: String(line), at, cwd, branch, origin: at === null ? null : origin };
+    const { cwd, branch, context } = this.rest;
+    return { key: String(line), at, cwd, branch, context, origin: at === null ? null : origin };
   }
+}
+
+/** What the client counted after the last answer; without a window where its own sum does not add up. */
+function readContext({ last_token_usage, model_context_window: window }: JsonObject): CodexRest["context"] {
+  const {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: total,
+  } = asObject(last_token_usage) ?? {};
+  if (typeof total !== "number") return null;
+  const isSum = typeof input === "number" && typeof output === "number" && total === input + output;
+  return { tokens: total, window: isSum && typeof window === "number" && window > 0 ? window : null };
 }
 
 /** Whether a header is of `codex exec`, of an SDK, or of Codex as another agent's server. */
@@ -269,7 +287,7 @@ function readCodexCall(item: JsonObject, id: string | null): RecordedCall {
   const raw = asString(item.arguments) ?? asString(item.input);
   const given = asObject(item.action) ?? (raw === null ? null : (parseObject(raw) ?? { input: raw }));
   const script = name === "exec" && raw !== null ? readScript(raw) : null;
-  const input = script?.folder ? { ...given, workdir: script.folder } : given;
+  const input = script === null ? given : { ...given, ...script.options };
   return {
     id,
     tool: namespace === null ? name : `${namespace}__${name}`,
@@ -384,3 +402,96 @@ function isServers(tool: string | null): boolean {
 
 const faults =
   /^(?:apply_patch verification failed|exec_command failed|write_stdin failed|failed to parse|unsupported call|execution error|(?:tool call |MCP )?error\b|err:|patch failed|sandbox)/i;
+
+// --- Scripts of the `exec` tool ---
+
+/** The shell commands that a script of Codex's `exec` tool runs, and how: the folder of the first, rights that all have. */
+interface ScriptCommands {
+  readonly commands: readonly string[];
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** Reads `await tools.exec_command({cmd: "…", workdir: "…"})`, several of them, and lists that are gone through. */
+function readScript(script: string): ScriptCommands {
+  if (!script.includes("exec_command")) return { commands: [], options: {} };
+  const strings = new Map(
+    [...script.matchAll(namedStrings)].map(([, name = "", literal = ""]) => [name, readLiteral(literal)]),
+  );
+  const given = [...script.matchAll(commandArgument)].flatMap(([, literal, name]) =>
+    literal === undefined ? (strings.get(name ?? "") ?? []) : readLiteral(literal),
+  );
+  const commands = given.length > 0 ? given : readLists(script);
+  return { commands, options: readOptions(script, given.length) };
+}
+
+/** The folder, and the rights that were asked for where they are those of every command. */
+function readOptions(script: string, commands: number): Record<string, string> {
+  const options: Record<string, string> = {};
+  for (const name of ["workdir", "sandbox_permissions", "justification"]) {
+    const found = [...script.matchAll(new RegExp(`["']?\\b${name}["']?\\s*:\\s*${literalSource}`, "gs"))];
+    const value = found[0]?.[1];
+    if (value !== undefined && (name === "workdir" || found.length >= commands))
+      options[name] = readLiteral(value);
+  }
+  return options;
+}
+
+const literalSource = "(\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`)";
+const namedStrings = new RegExp(`\\b(?:const|let|var)\\s+(\\w+)\\s*=\\s*${literalSource}`, "gs");
+const commandArgument = new RegExp(
+  `[{,\\s]["']?cmd["']?\\s*:\\s*(?:${literalSource}|([A-Za-z_$]\\w*))`,
+  "gs",
+);
+
+/** `for (const cmd of ["a", "b"])`, `["a", "b"].map((cmd) => …)`. */
+function readLists(script: string): string[] {
+  const lists = script.matchAll(
+    /\[((?:\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)\s*,?)+)\]/gs,
+  );
+  return [...lists].flatMap(([, list = ""]) =>
+    [...list.matchAll(new RegExp(literalSource, "gs"))].map(([literal]) => readLiteral(literal)),
+  );
+}
+
+/** A string of JavaScript, without its quotes. What a template fills in stays as it is written. */
+function readLiteral(literal: string): string {
+  return literal
+    .slice(1, -1)
+    .replace(/\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r?\n)|(.))/gs, (_, long, short, line, character) => {
+      if (line !== undefined) return "";
+      const code = long ?? short;
+      return code === undefined
+        ? (escapes[character] ?? character)
+        : String.fromCharCode(Number.parseInt(code, 16));
+    });
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  b: "\b",
+  f: "\f",
+  v: "\v",
+  0: "\0",
+};
+
+/** What one command of a script came to. */
+interface ScriptResult {
+  readonly exitCode: number | null;
+  readonly text: string;
+}
+
+/** The results that a script prints as JSON, one on a line; empty where it prints anything else. */
+function readScriptResults(body: string): ScriptResult[] {
+  if (!body.includes('"output"')) return [];
+  const results = body
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => (line.startsWith("{") ? parseObject(line) : null));
+  return results.flatMap((result) =>
+    typeof result?.output === "string"
+      ? { exitCode: typeof result.exit_code === "number" ? result.exit_code : null, text: result.output }
+      : [],
+  );
+}

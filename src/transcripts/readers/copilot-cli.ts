@@ -193,10 +193,14 @@ interface ShellOutput {
   readonly running: string | null;
 }
 
+/** What hooks told the agent about a call, which stands behind its output. */
+const guidance = /\n\nTool "[^"\n]*" (?:succeeded|failed)\. Additional guidance from \w+ hooks:\n[\s\S]*$/;
+
 /** The output of a call, apart from the line in which a shell says how it ended. */
 function readOutput(data: JsonObject): ShellOutput {
   const result = asObject(data.result);
-  const raw = asString(result?.content) ?? asString(asObject(data.error)?.message) ?? "";
+  const said = asString(result?.content) ?? asString(asObject(data.error)?.message) ?? "";
+  const raw = said.replace(guidance, "");
   const told = asArray(result?.contents).find((part) => isObject(part) && typeof part.exitCode === "number");
   const end = /\n?<[^<>\n]*exit(?:ed with)?(?: exit)? code:? (-?\d+)[^<>\n]*>\s*$/.exec(raw);
   const going =

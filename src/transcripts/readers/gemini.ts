@@ -286,8 +286,13 @@ function judge(command: string | null, status: string | null, record: JsonObject
   return command === null ? plainResult("ok", text) : judgeShell(command, text);
 }
 
-/** Takes the output of a command out of what is said around it; the exit code is named only where it is not 0. */
 function judgeShell(command: string, raw: string): CallResult {
+  const { exitCode, text } = readGeminiOutput(raw);
+  return exitResult(command, exitCode, text);
+}
+
+/** Takes the output of a command out of what is said around it; the exit code is named only where it is not 0. */
+export function readGeminiOutput(raw: string): { readonly exitCode: number; readonly text: string } {
   const exit = [...raw.matchAll(/^Exit Code: (-?\d+)\s*$/gm)].at(-1)?.[1];
   const text = raw
     .replace(/^Command: [\s\S]*?\n(?=(?:Stdout|Output): )/, "")
@@ -296,5 +301,5 @@ function judgeShell(command: string, raw: string): CallResult {
       "",
     )
     .replace(/^(?:Stdout|Output): /, "");
-  return exitResult(command, Number(exit ?? 0), text);
+  return { exitCode: Number(exit ?? 0), text };
 }

@@ -1,4 +1,12 @@
-import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
+import {
+  asArray,
+  asObject,
+  asString,
+  groupBy,
+  isObject,
+  type JsonObject,
+  parseObject,
+} from "../../base/index.ts";
 import { readOutcome } from "../../failures/index.ts";
 import type { Event } from "../../records/index.ts";
 import { isNativeTool } from "../../trust/index.ts";
@@ -55,12 +63,11 @@ const database: DatabaseReader = {
       })),
   read: (opened, id, session) => {
     const [row] = opened.query("select * from session where id = ?", id);
-    const parts = new Map<unknown, JsonObject[]>();
-    for (const { message_id, data } of opened.query(
-      "select message_id, data from part where session_id = ? order by id",
-      id,
-    ))
-      parts.set(message_id, [...(parts.get(message_id) ?? []), parseObject(String(data)) ?? {}]);
+    const parts = groupBy(
+      opened.query("select message_id, data from part where session_id = ? order by id", id),
+      ({ message_id }) => message_id,
+      ({ data }) => parseObject(String(data)) ?? {},
+    );
     const messages = opened
       .query("select id, data from message where session_id = ? order by time_created, id", id)
       .map((message) => ({

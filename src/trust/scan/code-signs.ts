@@ -1,4 +1,6 @@
-import type { ConcernCode, ScanMatch } from "./concern.ts";
+import { assetRules } from "./asset-signs.ts";
+import { type CodeRule, sign } from "./code-rule.ts";
+import type { ScanMatch } from "./concern.ts";
 
 /** A piece of code: a script, or the code blocks of a Markdown file. */
 export interface CodePiece {
@@ -26,14 +28,6 @@ export function findCodeSigns({ at, text }: CodePiece): ScanMatch[] {
     const last = places.at(-1) as RegExpExecArray;
     return [{ ...concern, at: at + last.index, end: at + last.index + last[0].length }];
   });
-}
-
-interface CodeRule {
-  readonly code: ConcernCode;
-  readonly severity: "block" | "warn";
-  readonly message: string;
-  readonly all: readonly RegExp[];
-  readonly not?: RegExp;
 }
 
 const reading = String.raw`(?:\b(?:cat|open|read|reads|readFile|readFileSync|read_text|read_bytes|Path|load|File|Get-Content|gc|type|tar|zip|cp|glob|find|ls|walk|expanduser|join|resolve|scp|base64|grep|head|xxd|make_archive|copytree|listdir|scandir)\b[^\n]{0,120})`;
@@ -231,14 +225,5 @@ const rules: readonly CodeRule[] = [
   ...sign("deletion", "warn", "It deletes data or history for good.", [
     /\bDROP\s+(?:DATABASE|SCHEMA)\s+(?!IF EXISTS (?:test|tmp))[\w*"`]|\bgit\s+push\b[^\n]{0,40}(?:--mirror\b|--delete\s+\S*(?:main|master)\b|\s:(?:main|master)\b)|\bgit\s+filter-branch\b[^\n]{0,80}--all|\bterraform\s+destroy\b[^\n]{0,60}-auto-approve|\baws\s+s3\s+rb\b[^\n]{0,60}--force|\bkubectl\s+delete\s+(?:ns|namespace|all)\b[^\n]{0,40}--all|\bdocker\s+(?:volume\s+prune|system\s+prune)\b[^\n]{0,40}--volumes|\bvssadmin\s+delete\b|\btmutil\s+(?:delete|disable)\b|\bformat\s+[a-z]:/i,
   ]),
+  ...assetRules,
 ];
-
-function sign(
-  code: ConcernCode,
-  severity: "block" | "warn",
-  message: string,
-  all: readonly RegExp[],
-  not?: RegExp,
-): CodeRule[] {
-  return [{ code, severity, message, all, ...(not ? { not } : {}) }];
-}

@@ -10,7 +10,7 @@ const re = (...parts: readonly string[]) => {
 
 /** A cheap first look at sentences that may be in another language; only they are read closely. */
 export const foreign =
-  /[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7a3]|\b(?:und|nicht|der|das|ein|auch|les|des|une|sans|el|los|las|que|sin|por|sem|para|che|della|senza|non|niet|het|zonder|bez|nie)\b/i;
+  /[\u00c0-\u024f\u0370-\u1fff\u3040-\ud7a3]|\b(?:und|nicht|der|das|dem|den|ein|mit|auch|les|des|une|sans|pour|el|los|las|del|que|sin|por|con|sem|para|nao|usuario|che|della?|senza|non|utente|niet|een|het|zonder|gebruiker|bez|nie|bir|kullanici|yang|jangan|tanpa|untuk|pengguna)\b/i;
 
 // --- Weak signs: each is common in honest skills, two or three of them together are not ---
 
@@ -169,59 +169,6 @@ export const orders: readonly SpeechRule[] = [
       /\b(?:obey|follow|execute|run|carry out|do|act on)\b/i,
       re(
         String.raw`\b(?:join|concatenat\w+|combine|assemble|string together|put together|read|take|collect|decode)\b.{0,50}\b(?:columns?|letters?|initials|words?|cells?|characters?|every (?:second|third|other|n-?th))\b.{0,60}\b(?:and|then)\b.{0,20}\b(?:obey|follow|execute|run|carry out|do (?:what|as)|act on)\b`,
-      ),
-    ],
-  }),
-
-  // --- Other languages: a verb that sets aside with what binds; a lack of asking with an action; a no that does not count ---
-  ...say("injection", "warn", "It sets aside what the person or the system said.", {
-    isForeign: true,
-    all: [
-      re(
-        String.raw`(?:ignorier\p{L}*|missacht\p{L}*|vergiss|vergessen sie|hinfällig|ungültig|außer kraft|aufgehoben)`,
-        String.raw`(?:ne (?:tiens?|tenez) (?:plus |pas )?compte|(?:^|\P{L})ignore[rz]?\s(?:toutes |tous )?(?:les|ce)\s|oublie[rz]?\s|fais abstraction)`,
-        String.raw`(?:(?:^|\P{L})ignor[ae]\p{L}{0,3}\s|haz caso omiso|no (?:le )?hagas caso|olvida\p{L}*\s|desconsider\p{L}+|descart[ae]\s|esque[cç]\p{L}+\s|dimentica\p{L}*\s|trascura|non tenere conto)`,
-        String.raw`(?:игнориру\p{L}+|забудь\p{L}*|не обращай\p{L}* внимани|отмени\p{L}* все|negeer|vergeet|zignoruj|zapomnij|yok say|g[oö]rmezden gel|تجاهل|انسَ?\s|अनदेखा|नज़रअंदाज़|bỏ qua|abaikan)`,
-        `(?:忽略|无视|忘记|不用理会|不要理会|無視|忘れ|무시|잊어)`,
-      ),
-      re(
-        String.raw`(?:anweisung\p{L}*|vorgaben?|instruktionen|consignes?|les instructions|les r[eè]gles|instrucciones|instru[cç][oõ]es|istruzioni|reglas|regras|regole|инструкци\p{L}+|указани\p{L}+|ограничени\p{L}+|правил\p{L}*|instructies|polece\p{L}+|talimat\p{L}*|التعليمات|القواعد|निर्देश\p{L}*|hướng dẫn|instruksi)`,
-        `(?:指令|指示|要求|请求|规则|規則|ルール|约束|限制|지시|규칙|지침)`,
-        String.raw`(?:ce que l['’]utilisat\p{L}+|lo que (?:el|la) usuari\p{L}|(?:o|tudo) que o usu[aá]rio|ci[oò] che l['’]utente|was (?:der|die) (?:be)?nutzer\p{L}*|то,? что (?:сказал|просил|говорит))`,
-      ),
-      re(
-        String.raw`(?:bisherig|vorherig|früher|obige|\balle\b|nutzer|précéden|utilisat|système|toutes|anterior|previa|todas|todo|usuari|usu[aá]ri|sistema|preceden|tutt[ei]|utente|предыдущ|(?:^|\P{L})все|пользоват|vorige|gebruiker|poprzedni|önceki|السابق|جميع|المستخدم|पिछले|सभी|trước|sebelumnya)`,
-        "(?:之前|以上|先前|上面|前面|所有|全部|一切|用户|系统|これまで|以前|上記|すべて|全て|ユーザー|システム|이전|모든|모두|사용자|시스템)",
-      ),
-    ],
-    not: re(
-      String.raw`(?:nicht|niemals|nie) ignorier|(?:^|\P{L})(?:no|nunca|não|non|jamais|не|never|not|nie) (?:\p{L}+ )?(?:ignor|игнор|olvid|forget)|n['’]ignore|不要(?:忽略|忘记|无视)|(?:不能|不得|勿)(?:忽略|忘记|无视)|無視し?(?:ない|しては)|無視される|忘れ(?:ない|ず)|무시하지|잊지|注入|攻击|禁止|injection|攻撃|\.gitignore`,
-    ),
-  }),
-  ...say("injection", "warn", "It tells the agent to act without asking.", {
-    isForeign: true,
-    all: [
-      re(
-        String.raw`(?:rückfragen sind (?:nicht|un)|ohne (?:\p{L}+ )?(?:rückfrage|bestätigung|erlaubnis|zustimmung|nachzufragen|zu fragen)|frag\p{L}* (?:den|die|das) (?:be)?(?:nutzer|anwender|person)\p{L}* nicht|sans (?:demander|autorisation|confirmation|attendre)|ne (?:lui )?demande[rz]? (?:pas|jamais|rien))`,
-        `(?:no (?:le )?preguntes?|sin (?:pedir|preguntar|esperar)|sin (?:la )?(?:confirmaci[oó]n|aprobaci[oó]n|permiso)|sem (?:pedir|perguntar|confirma[cç]|permiss)|n[aã]o (?:pergunte|pe[cç]a)|non chiedere (?:mai )?(?:conferma|permesso|all)|senza (?:chiedere|conferma|permesso))`,
-        String.raw`(?:без (?:подтвержд|разреш|согласи|вопрос)\p{L}*|не спрашивай\p{L}*|zonder (?:te vragen|toestemming|bevestiging)|bez (?:pytania|potwierdz|zgody)\p{L}*|sormadan|onay (?:almadan|beklemeden)|دون (?:سؤال|إذن|موافقة|تأكيد)|بدون (?:إذن|موافقة))`,
-        `(?:确认を取らず|確認(?:を|は)?(?:取らず|せず|求めず|なしで|不要)|許可(?:を|なく|なし)(?:取らず|求めず|に)?|承認なし|(?:不要|无需|无须|不必|别)(?:询问|征求|请示|等待|经过|问)(?:用户|使用者|本人)?的?(?:确认|许可|同意|意见|批准)|(?:不要|无需|无须|不必|别)(?:询问|请示|问)(?:用户|使用者|本人)[，,、]?(?:就|直接|即|而|自行)|(?:无需|不需要?|无须)确认(?:，|,)?(?:就|即可|直接)|未经(?:用户)?(?:确认|许可|同意)(?:就|直接|即)|묻지 (?:말고|않고)|확인 없이|허락 없이|승인 없이)`,
-      ),
-      re(
-        String.raw`(?:utilisat\p{L}+|usuari\p{L}|usu[aá]ri\p{L}|utent\p{L}|nutzer\p{L}*|anwender\p{L}*|пользовател\p{L}+|gebruiker|użytkownik\p{L}*|kullan[iı]c[iı]|المستخدم|用户|使用者|ユーザー|사용자|kubectl|terraform|git push|erwünscht|mesmo que|aunque|auch wenn|même si|even if|siempre|immer|toujours|сразу|直接|执行|実行|borra|elimina|lösch|supprim)`,
-      ),
-    ],
-    not: re(
-      String.raw`(?:^|\P{L})(?:nunca|jamais|nie(?:mals)?|mai|никогда|нельзя|never|do not|don'?t|nicht (?:ohne|löschen)|no (?:ejecutes|borres|hagas|modifiques|publiques)|não (?:execute|apague|faça)|ne (?:fais|supprime|modifie)\p{L}* (?:pas|jamais)|nooit)(?:\P{L}|$)|(?:不要|不得|禁止|切勿|不能|严禁)(?!询问|征求|请示|问).{0,30}(?:未经|无需)|しない(?:で|こと)|してはいけ|하지 마|금지|禁止|严禁`,
-    ),
-  }),
-  ...say("injection", "warn", "It goes on against the person's no.", {
-    isForeign: true,
-    all: [
-      re(
-        String.raw`(?:auch|selbst) wenn .{0,30}(?:nutzer\p{L}*|anwender\p{L}*|person|er|sie) .{0,30}(?:widersprich|ablehn|nein|verbiet|dagegen)`,
-        String.raw`m[eê]me si .{0,30}(?:utilisat\p{L}+|personne|il|elle) .{0,30}(?:refuse|dit non|s['’]oppose|interdit)|(?:aunque|incluso si) .{0,30}(?:diga que no|se oponga|se niegue|lo (?:haya )?pedido|lo prohíba)|mesmo que .{0,30}(?:diga (?:que )?n[aã]o|recuse|proíba)|anche se .{0,30}(?:dice di no|rifiuta|vieta)`,
-        String.raw`даже если .{0,40}(?:против|отказ|запрещ|нет)|decidi tu al posto|entscheide (?:du )?(?:an|für) (?:ihrer|seiner|sie|ihn)|d[eé]cide [aà] sa place|decide (?:t[uú] )?por (?:él|ella|el usuario)|реша\p{L}+ за (?:него|пользователя)|(?:ユーザー|利用者)が(?:拒否|反対|断)\p{L}*ても|即使用户(?:拒绝|反对|不同意)|사용자가 (?:거부|반대)해도`,
       ),
     ],
   }),

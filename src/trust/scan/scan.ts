@@ -547,11 +547,18 @@ function scanName(path: string): Concern[] {
     )
       ? [raise("warn", "Programs read a file of this name by themselves.")]
       : []),
+    ...(standardModule.test(path)
+      ? [raise("warn", "Its name is that of a module of the language, which it takes the place of.")]
+      : []),
     ...(path !== toLatin(path) && /[\u0370-\u03ff\u0400-\u04ff]/.test(path) && /[a-z]/i.test(path)
       ? [raise("warn", "Its name mixes alphabets that look alike.")]
       : []),
   ];
 }
+
+/** A script's own folder comes first when Python looks for a module. */
+const standardModule =
+  /(?:^|\/)(?:abc|ast|asyncio|base64|collections|contextlib|copy|csv|dataclasses|datetime|decimal|email|enum|functools|getpass|glob|gzip|hashlib|hmac|http|io|itertools|json|logging|math|os|pathlib|pickle|platform|queue|random|re|requests|secrets|shutil|signal|socket|sqlite3|ssl|statistics|string|struct|subprocess|sys|tempfile|textwrap|threading|time|traceback|types|typing|urllib|urllib3|uuid|yaml|zipfile|numpy|pandas)(?:\.py|\/__init__\.py)$/;
 
 const nameOrders =
   /\b(?:ignore|disregard|override|bypass) (?:\w+ ){0,3}(?:instructions?|rules|safety|permissions)\b|\b(?:run|execute|send|upload|read) (?:me|this) (?:first|now|immediately|before)\b|\b(?:agent|assistant|claude) (?:must|should|run|execute|always)\b|\bsystem (?:prompt|override)\b/i;
@@ -604,8 +611,13 @@ function listCode(text: string, isProse: boolean): CodePiece[] {
     at: index,
     text: span,
   }));
-  return [...blocks, ...spans];
+  const indented = [...outside.matchAll(indentedCode)].map(({ 0: all, index }) => ({ at: index, text: all }));
+  return [...blocks, ...indented, ...spans];
 }
+
+/** Lines set apart by a blank line and four blanks or a tab; items and quotations of a nested list are prose. */
+const indentedCode =
+  /(?<=(?:^|\n)[ \t]*\r?\n|^)(?:(?: {4,}|\t)[ \t]{0,20}(?![-*+•|>\d]\S{0,3}[ \t]|[-*+•|>])[^\s][^\n]*(?:\n|$))+/g;
 
 const fenced = /^[ \t>]{0,20}(`{3,9}|~{3,9})[^\n]*\n[\s\S]*?(?:^[ \t>]{0,20}\1|$(?![\s\S]))/gm;
 
@@ -621,18 +633,27 @@ function blankProse(text: string, pieces: readonly CodePiece[]): string {
 function findDangers(text: string, isProse: boolean): ScanMatch[] {
   const lines = commandLines(text);
   const avoided = isProse ? listAvoided(lines.map(({ text: line }) => line)) : [];
+  const setApart = isProse ? listIndented(text, lines) : [];
   let isCode = !isProse;
   const commands = lines.map(({ text: line }, n) => {
     const isFence = isProse && /^[ \t>]{0,20}(?:`{3}|~{3})/.test(line);
     if (isFence) isCode = !isCode;
-    if (isFence || (isCode ? warned.test(line) : avoided[n] || against.test(line))) return "";
-    return isCode ? line.replace(/^\s{0,20}(?:[$%>]|PS>)\s/, "") : listSpans(line);
+    if (isFence || (isCode || setApart[n] ? warned.test(line) : avoided[n] || against.test(line))) return "";
+    return isCode || setApart[n] ? line.replace(/^\s{0,20}(?:[$%>]|PS>)\s/, "") : listSpans(line);
   });
   return listDangers(commands).map(({ kind, words, at }) => {
     const { at: start = 0, end = 0 } = lines[at] ?? {};
     const severity = kind === "download-and-run" && isKnownInstaller(commands[at] ?? "") ? "note" : "warn";
     return { at: start, end, code: kind, severity, message: `It ${words}.` };
   });
+}
+
+/** Which lines are in a block of indented code. */
+function listIndented(text: string, lines: readonly CommandLine[]): boolean[] {
+  const blocks = [...text.matchAll(indentedCode)].map(
+    ({ 0: all, index }) => [index, index + all.length] as const,
+  );
+  return lines.map(({ at }) => blocks.some(([from, to]) => from <= at && at < to));
 }
 
 /** Installers that everybody uses, from their makers' own addresses. */

@@ -1,8 +1,10 @@
 /** Words that turn an agent against the person it works for, told apart sentence by sentence. */
 
 import type { ScanMatch } from "./concern.ts";
+import { listLanguages, withoutAccents } from "./languages.ts";
 import { foreign, orders } from "./orders.ts";
 import { type SpeechRule, say } from "./speech-rule.ts";
+import { subtle } from "./subtle.ts";
 
 /**
  * Lists the suspicious sentences of a text without markup. `source` has the same lines with their markup, which tells
@@ -10,26 +12,35 @@ import { type SpeechRule, say } from "./speech-rule.ts";
  */
 export function findSpeech(text: string, source = text, seen = new Set<string>()): ScanMatch[] {
   const sentences = splitSentences(text, source);
+  const languages = listLanguages(text);
   return sentences.flatMap((one, n) => {
     if (seen.has(one.text)) return [];
     seen.add(one.text);
     // Under "Never:" a list says what not to do; what it says not to tell is hidden all the same.
-    const known = foreign.test(one.text) ? rules : englishRules;
-    const sought = one.isAgainst ? known.filter(({ code }) => code === "concealment") : known;
+    const others = languages
+      .filter(({ sign, isMain }) => isMain || sign.test(one.text))
+      .flatMap((other) => other.rules);
+    const isSought = ({ code }: SpeechRule) => !one.isAgainst || code === "concealment";
     const near = readLazily(() => one.text);
     const wide = readLazily(() => joinNext(text, sentences, n));
-    return sought.flatMap((rule) => (applies(rule, rule.isWide ? wide : near) ? [report(rule, one)] : []));
+    const folded = readLazily(() => withoutAccents(one.text));
+    return [
+      ...(foreign.test(one.text) ? rules : englishRules).filter(
+        (rule) => isSought(rule) && applies(rule, rule.isWide ? wide : near),
+      ),
+      ...others.filter((rule) => isSought(rule) && applies(rule, folded)),
+    ].map((rule) => report(rule, one));
   });
 }
 
-interface Reading {
+interface ReadSentence {
   readonly said: string;
   /** What is left without what it says not to do. */
   readonly done: string;
 }
 
 /** Most sentences are decided before both readings are needed. */
-function readLazily(read: () => string): Reading {
+function readLazily(read: () => string): ReadSentence {
   let [said, done]: (string | null)[] = [null, null];
   return {
     get said() {
@@ -65,7 +76,7 @@ function splitSentences(text: string, source: string): Sentence[] {
   let [line, from] = [0, 0];
   for (const { 0: part, index } of unwrapped.matchAll(/(?:[^\n.!?。！？;；]|[.!?;](?!\s|$)){1,800}/g)) {
     const at = index + part.length - part.trimStart().length;
-    if (part.trim().length <= 5) continue;
+    if (part.trim().length <= (/[\u3040-\ud7a3]/.test(part) ? 4 : 5)) continue;
     line += countLines(text, from, at);
     from = at;
     found.push({ at, end: index + part.length, text: part.trim(), isAgainst: avoided[line] ?? false });
@@ -108,7 +119,7 @@ function joinNext(text: string, sentences: readonly Sentence[], n: number): stri
   return text.slice(first.at, last.end).replace(/\s+/g, " ");
 }
 
-function applies({ all, not, isDone }: SpeechRule, sentence: Reading): boolean {
+function applies({ all, not, isDone }: SpeechRule, sentence: ReadSentence): boolean {
   const words = isDone ? sentence.done : sentence.said;
   return all.every((part) => part.test(words)) && !not?.test(words);
 }
@@ -217,7 +228,7 @@ const rules: readonly SpeechRule[] = [
   ),
   concealment(
     [
-      /\b(?:disguise|camouflage|masquerade)\b|\bmake (?:it|this|them|the \w+) (?:look|appear|seem) (?:like |as (?:if|though) |to be )?(?:an? |part of )?(?:legit\w*|routine|normal|innocent|innocuous|harmless|unrelated|organic|natural|ordinary|accident\w*|mistake|typo|standard|regular|benign)\b|\b(?:hide|bury|blend|slip|sneak|tuck) (?:it|this|them|these|the \w+(?: \w+)?) (?:in|into|inside|among|within|between|under)\b|\b(?:cover|hide|remove|erase|delete|clear) (?:your|any|all|the|its) (?:tracks?|traces?|evidence|footprints?)\b|\bso (?:that )?(?:no ?body|no one|the user|users|reviewers?|they|it) (?:does not|doesn'?t|do not|don'?t|won'?t|will not|never|cannot|can'?t)? ?(?:notices?|suspects?|sees? it|detects?|finds? out|realizes?|raises? (?:any )?suspicion)/i,
+      /(?<!\bin )\b(?:disguise|camouflage|masquerade) (?:it|this|these|them|the|its|your|as an?)\b|\bmake (?:it|this|them|the \w+) (?:look|appear|seem) (?:like |as (?:if|though) |to be )?(?:an? |part of )?(?:legit\w*|routine|normal|innocent|innocuous|harmless|unrelated|organic|natural|ordinary|accident\w*|mistake|typo|standard|regular|benign)\b|\b(?:hide|bury|blend|slip|sneak|tuck) (?:it|this|them|these|the \w+(?: \w+)?) (?:in|into|inside|among|within|between|under)\b|\b(?:cover|hide|remove|erase|delete|clear) (?:your|any|all|the|its) (?:tracks?|traces?|evidence|footprints?)\b|\bso (?:that )?(?:no ?body|no one|the user|users|reviewers?|they|it) (?:does not|doesn'?t|do not|don'?t|won'?t|will not|never|cannot|can'?t)? ?(?:notices?|suspects?|sees? it|detects?|finds? out|realizes?|raises? (?:any )?suspicion)/i,
     ],
     "warn",
     /\b(?:avoid|never|prevent|not be|attackers?|malware)\b/i,
@@ -231,7 +242,7 @@ const rules: readonly SpeechRule[] = [
   // Other languages.
   concealment(
     [
-      /不要(?:把|将|向|让|对|跟)?.{0,12}(?:告诉|告知|通知|提及|提到|透露|汇报).{0,12}(?:用户|使用者|任何人|这个?步骤|此步骤|本步骤|执行了)|(?:不|勿|别|切勿|无需|不必|请勿|禁止)(?:要|得|能|可)?(?:向|对|让|跟)?(?:用户|使用者|任何人|开发者).{0,12}(?:告诉|告知|通知|提及|提到|透露|提醒|知道|发现|显示|展示|说明|察觉)|(?:悄悄|偷偷|暗中|秘密|静默|默默)地?.{0,8}(?:发送|上传|执行|运行|复制|添加|安装|写入|提交|收集|下载|修改)|(?:ユーザー|利用者|開発者|本人)(?:に|へ)(?:は)?.{0,20}(?:知らせ|伝え|通知|言わ|報告し|見せ|説明し|触れ|明かさ|教え)(?:ない|ず|るな|ません|ないで|てはいけ|てはなら)|(?:こっそり|密かに|ひそかに|気づかれ(?:ない|ず))|사용자(?:에게|한테|가|께).{0,24}(?:알리지|말하지|언급하지|보여주지|보고하지|모르게|알지 못하|밝히지|통지하지|설명하지)|(?:몰래|은밀히|비밀리에)/,
+      /不要(?:把|将|向|让|对|跟)?[^，,。]{0,12}(?:告诉|告知|通知|提及|提到|透露|汇报).{0,12}(?:用户|使用者|任何人|这个?步骤|此步骤|本步骤|执行了)|(?:不|勿|别|切勿|无需|不必|请勿|禁止)(?:要|得|能|可)?(?:向|对|让|跟)?(?:用户|使用者|任何人|开发者).{0,12}(?:告诉|告知|通知|提及|提到|透露|提醒|知道|发现|显示|展示|说明|察觉)|(?:悄悄|偷偷|暗中|秘密|静默|默默)地?.{0,8}(?:发送|上传|执行|运行|复制|添加|安装|写入|提交|收集|下载|修改)|(?:ユーザー|利用者|開発者|本人)(?:に|へ)(?:は)?.{0,20}(?:知らせ|伝え|通知|言わ|報告し|見せ|説明し|触れ|明かさ|教え)(?:ない|ず|るな|ません|ないで|てはいけ|てはなら)|(?:こっそり|密かに|ひそかに|気づかれ(?:ない|ず))|사용자(?:에게|한테|가|께).{0,24}(?:알리지|말하지|언급하지|보여주지|보고하지|모르게|알지 못하|밝히지|통지하지|설명하지)|(?:몰래|은밀히|비밀리에)/,
     ],
     "warn",
     /错误|密码|内部|堆栈|技术细节|幻觉|エラー/,
@@ -280,7 +291,7 @@ const rules: readonly SpeechRule[] = [
       /\b(?:load|invoke|call|use|run|activate|trigger|read|apply|execute|start|consult|open|follow)\w*\b.{0,40}\b(?:this|me\b|it\b|skill)/i,
       /\b(?:before|at the (?:start|beginning) of|on|for|prior to|in) (?:any|every|each|all|anything|everything|doing anything)(?: and every)?(?: other)? ?(?:tasks?|requests?|prompts?|messages?|sessions?|conversations?|turns?|responses?|repl(?:y|ies)|commands?|tools?|actions?|skills?|files?|questions?|interactions?|projects?|work|user|thing|else|operation)?\b/i,
     ],
-    not: /\b(?:new|creative|implement|code|coding|test|commit|design|debug|claim|complet|merge|deploy|edit|writ|read|chang|review|plan|feature|bug|page|component|api|database|deletion|delete|destructive|pull request|PR|release|section|chapter|field|column|row|item|iteration|image|slide|paper|source|phase|step|stage|query|queries|endpoint|request body|value)\w*\b/i,
+    not: /\b(?:new|creative|implement|code|coding|test|commit|design|debug|claim|complet|merge|deploy|edit|writ|read|chang|review|plan|feature|bug|page|component|api|database|deletion|delete|destructive|pull request|PR|release|section|chapter|field|column|row|item|iteration|accessib|image|slide|paper|source|phase|step|stage|query|queries|endpoint|request body|value)\w*\b/i,
   }),
   ...say("injection", "warn", "It speaks with an authority it does not have.", {
     all: [
@@ -419,9 +430,9 @@ const rules: readonly SpeechRule[] = [
   }),
   ...say("permissions", "warn", "It turns a protection off.", {
     all: [
-      /\b(?:disabl(?:e|es|ing)|turn(?:s|ing)? off|switch(?:es|ing)? off|deactivat(?:e|es|ing)|bypass(?:es|ing)?|circumvent|suspend|shut off|lift|relax|loosen|weaken|remov(?:e|es|ing)|drop|skip|ignor(?:e|es|ing)|suppress|stop|override|uninstall|comment out|opt out of|delet(?:e|es|ing))\b.{0,25}\b(?:all |any |your |the |its |their |every |agent )?(?:\w+ )?(?:safety (?:checks?|rules?|filters?|settings?|guidelines?|mechanisms?|features?|prompts?)|guardrails?|safeguards?|sandbox(?:ing)?|firewalls?|anti-?virus|defender|gatekeeper|selinux|apparmor|branch protection|2fa|mfa|two-factor|secret[- ]scanning|code[- ]scanning|required reviews?|audit (?:logs?|logging|trail)|content (?:policy|filters?)|permission (?:prompts?|checks?|requests?|system)|approval (?:prompts?|gates?|steps?)|confirmation (?:prompts?|dialogs?)|security (?:checks?|scans?|warnings?|hooks?|policy|policies|controls?|settings?|features?|headers?)|endpoint protection|EDR|intrusion detection|certificate (?:checks?|validation|verification)|signature (?:checks?|verification)|(?:tls|ssl) (?:checks?|validation|verification)|integrity checks?|code signing|commit signing|policy checks?)\b/i,
+      /(?<![-\w])(?:disabl(?:e|es|ing)|turn(?:s|ing)? off|switch(?:es|ing)? off|deactivat(?:e|es|ing)|bypass(?:es|ing)?|circumvent|suspend|shut off|lift|relax|loosen|weaken|remov(?:e|es|ing)|drop|skip|ignor(?:e|es|ing)|suppress|stop|override|uninstall|comment out|opt out of|delet(?:e|es|ing))\b.{0,25}\b(?:all |any |your |the |its |their |every |agent )?(?:\w+ )?(?:safety (?:checks?|rules?|filters?|settings?|guidelines?|mechanisms?|features?|prompts?)|guardrails?|safeguards?|sandbox(?:ing)?|firewalls?|anti-?virus|defender|gatekeeper|selinux|apparmor|branch protection|2fa|mfa|two-factor|secret[- ]scanning|code[- ]scanning|required reviews?|audit (?:logs?|logging|trail)|content (?:policy|filters?)|permission (?:prompts?|checks?|requests?|system)|approval (?:prompts?|gates?|steps?)|confirmation (?:prompts?|dialogs?)|security (?:checks?|scans?|warnings?|hooks?|policy|policies|controls?|settings?|features?|headers?)|endpoint protection|EDR|intrusion detection|certificate (?:checks?|validation|verification)|signature (?:checks?|verification)|(?:tls|ssl) (?:checks?|validation|verification)|integrity checks?|code signing|commit signing|policy checks?)\b/i,
     ],
-    not: /\b(?:do not|don'?t|never|avoid|cannot|must not|should not|shouldn'?t|attempts?|attack\w*|detect\w*|prevent\w*|try(?:ing)? to|if|may|might|could|whether|risk\w*|vulnerab\w+|warn\w*|flag|red flags?|without|no way|refuse|reject|block|instead of|rather than|anti-?pattern|finding|check for|look for|audit|test|bad|wrong|mistake|tempt\w*|rationaliz\w*|excuse|violation|forbidden|prohibit\w*|temporarily|safe(?:ly)?|injection|malicious|example|trick\w*|users? (?:who|to|from|can)|any (?:code|pattern|change)|rail ?safety|ignore list)\b|[❌🚫✗×]/iu,
+    not: /\b(?:do not|don'?t|never|avoid|cannot|must not|should not|shouldn'?t|attempts?|attack\w*|detect\w*|prevent\w*|try(?:ing)? to|if|may|might|could|whether|risk\w*|vulnerab\w+|warn\w*|flag|red flags?|without|no way|refuse|reject|block|instead of|rather than|anti-?pattern|finding|check for|look for|audit|test|bad|wrong|mistake|tempt\w*|rationaliz\w*|excuse|violation|forbidden|prohibit\w*|temporarily|shows? confirmation|trusted devices|safe(?:ly)?|injection|malicious|example|trick\w*|users? (?:who|to|from|can)|any (?:code|pattern|change)|rail ?safety|ignore list)\b|[❌🚫✗×]/iu,
   }),
 
   // --- Code from elsewhere ---
@@ -474,7 +485,7 @@ const rules: readonly SpeechRule[] = [
   }),
   ...say("injection", "warn", "It lifts the agent's limits.", {
     all: [
-      /\b(?:restrictions?|limits?|limitations?|guidelines?|policies|policy|safeguards?|guardrails?|safety rules?|rules|constraints|confirmations?) .{0,40}\b(?:(?:do|does|did) not|don'?t|no longer|never) (?:apply|bind|concern|count|hold)\b.{0,30}\b(?:you|here|this|agents?|skill|session|mode|$)|\byou (?:have been|are|were|now have|have) (?:hereby |now |been )?(?:granted|given|authori[sz]ed|cleared|exempt\w*|allowed|permitted|entitled|elevated|promoted)\b.{0,40}\b(?:admin\w*|full|root|elevated|unrestricted|unlimited|all|any|every|blanket|from|override|bypass|rights|without)\b|\b(?:same|higher|equal|more|greater|highest) (?:rank|authority|weight|standing|privileges?|trust) (?:as|than|to|over)\b.{0,40}\b(?:your|the|any|system|user|developer)\b|\b(?:yes|accept|approve|confirm|agree|consent|ok)\b.{0,60}\b(?:on (?:the )?(?:user|human|person|developer|their|his|owner)(?:'s)? behalf|on behalf of the (?:user|human|person|developer)|for the user)\b|\b(?:skip|ignore|disregard|forget|drop) (?:everything|all|anything|whatever)(?: else)?(?: that (?:was|is))? (?:above|before|else|so far|you (?:know|were told|learned))\b/i,
+      /\b(?:restrictions?|limits?|limitations?|guidelines?|policies|policy|safeguards?|guardrails?|safety rules?|rules|constraints|confirmations?) .{0,40}\b(?:(?:do|does|did) not|don'?t|no longer|never) (?:apply|bind|concern|count|hold)\b.{0,30}\b(?:you|here|this|agents?|skill|session|mode|$)|\byou (?:have been|are|were|now have|have) (?:hereby |now |been )?(?:granted|given|authori[sz]ed|cleared|exempt\w*|allowed|permitted|entitled|elevated|promoted)\b.{0,40}\b(?:admin\w*|full|root|elevated|unrestricted|unlimited|all|any|every|blanket|from|override|bypass|rights|without)\b|\b(?:same|higher|equal|more|greater|highest) (?:rank|authority|weight|standing|privileges?|trust) (?:as|than|to|over)\b.{0,40}\b(?:your|the|any|system|user|developer)\b|\b(?:yes|accept|approve|confirm|agree|consent|ok)\b.{0,60}\b(?:on (?:the )?(?:user|human|person|developer|their|his|owner)(?:'s)? behalf|on behalf of the (?:user|human|person|developer)|for the user)\b|\b(?:skip|ignore|disregard|forget|drop) (?:everything|all|anything|whatever)(?: else)?(?: that (?:was|is))? (?:above|before|so far|you (?:know|were told|learned))\b/i,
     ],
     not: /\b(?:do not|don'?t|never|must not|cannot|attack\w*|rate limits?|api limits?|character limits?|token limits?)\b/i,
   }),
@@ -482,7 +493,7 @@ const rules: readonly SpeechRule[] = [
     all: [
       /\b(?:ignore|avoid|skip|disable|never use|do not use|don'?t use|uninstall|remove|deprecate\w*|distrust) (?:all |any |the |every )?(?:other|competing|alternative|remaining) (?:\w+ )?(?:skills?|tools?|helpers?|ones|agents?|plugins?|servers?)\b|\balways (?:choose|pick|select|prefer|use) this (?:one|skill|tool|helper)\b.{0,60}\b(?:over|instead|and|first|other|regardless|even|never)\b|\b(?:use|load|invoke|call|activate|trigger|apply|run|read|select)(?:d|ed)? (?:this |this skill |it |me )?(?:for|on|in|at|with|before|during) (?:absolutely )?(?:every|each|all|any)(?: single)? (?:user )?(?:requests?|prompts?|messages?|sessions?|conversations?|turns?|chats?|interactions?|inputs?|topics?|questions?)\b(?! (?:about|for|on|in|to|that|related|involving|regarding|where|when|with))|\b(?:must|should|has to|needs to|shall) (?:always )?be (?:loaded|invoked|called|activated|run|executed|read|used|consulted|applied) (?:first|before (?:any|all|every|anything|other)|at the start of (?:every|each)|on every|always|in (?:every|all|each))|\b(?:load|invoke|call|use) (?:this skill|this tool|it|me) (?:first|before (?:anything|everything|all|any other|doing anything))\b|\bbefore doing anything else\b.{0,40}\b(?:load|invoke|call|agents?|skill)|\bwhatever (?:it|the (?:task|request|topic)) is\b/i,
     ],
-    not: /\b(?:use this skill (?:for all|for any) \w+ing\b|session memory)\b/i,
+    not: /\b(?:use this skill (?:for all|for any) \w+ing\b|session memory|any other tools (?:or|for)\b|(?:task|work) (?:involv|relat|that)\w*|proactively for any)\b/i,
   }),
 
   // --- Sending out, in other words ---
@@ -632,6 +643,7 @@ const rules: readonly SpeechRule[] = [
     not: /\b(?:detect\w*|prevent\w*|attack\w*|indicator\w*|malware|threat|blockchain|wallet integration|explain)\b/i,
   }),
   ...orders,
+  ...subtle,
 ];
 
 const englishRules = rules.filter(({ isForeign = false }) => !isForeign);

@@ -10,18 +10,17 @@ const cures = (...events: Event[]) => findCertain(session(said("get it running")
 describe("a cure", () => {
   it.each<[string, Event[], string]>([
     [
-      "the error says what to run first, and that was run",
+      "a program that is not there is started through the project's own runner",
       [
-        ran("gt create -m x", "failed", "ERROR: untracked branch fix. You can track it with gt track."),
-        ran("gt track --parent main", "ok"),
-        ran("gt create -m x", "ok"),
+        ran("gauge -q", "failed", "bash: gauge: command not found", { exitCode: 127 }),
+        ran("uv run gauge -q", "ok", "9 docks"),
       ],
-      "It works after `gt track --parent main`.",
+      "Use `uv run gauge` instead of `gauge`: `gauge` is not installed here or not on the path.",
     ],
     [
       "the error misses a variable, and that was set",
       [ran("sh check.sh", "failed", "error: HARBOR_DB is not set"), ran("HARBOR_DB=local sh check.sh", "ok")],
-      "What works: `HARBOR_DB=local sh check.sh`.",
+      'Use `HARBOR_DB=local sh check.sh` instead of `sh check.sh`, which fails with "HARBOR_DB is not set".',
     ],
     [
       "the error says in words what to do first, and that was done",
@@ -29,7 +28,7 @@ describe("a cure", () => {
         ran("npm test", "failed", "Error: DATABASE_URL is not set; copy .env.test to .env"),
         ran("cp .env.test .env && npm test", "ok"),
       ],
-      "It works after `cp .env.test .env`.",
+      'If `npm test` fails with "DATABASE_URL is not set", run `cp .env.test .env` first.',
     ],
     [
       "the shell stopped at a pattern, and quotes got past it",
@@ -37,7 +36,7 @@ describe("a cure", () => {
         ran("cat src/[id].astro", "failed", "zsh:1: no matches found: src/[id].astro"),
         ran("cat 'src/[id].astro'", "ok", "---"),
       ],
-      "In quotes it went through.",
+      "Quote a path with [ ], ( ) or ? such as `src/[id].astro` in zsh",
     ],
   ])("is shown at once where %s", (_, events, words) => {
     const [found] = cures(...events);
@@ -46,6 +45,26 @@ describe("a cure", () => {
   });
 
   it.each<[string, Event[]]>([
+    [
+      "a program tells of its own rules, and is obeyed at once",
+      [
+        ran("gt create -m x", "failed", "ERROR: untracked branch fix. You can track it with gt track."),
+        ran("gt track --parent main", "ok"),
+        ran("gt create -m x", "ok"),
+      ],
+    ],
+    [
+      "a hook stopped a push: instruction files may say so already",
+      [
+        ran(
+          "git push",
+          "failed",
+          "$ pier lint\n$ pier test\n1 berth is taken\nhusky - pre-push script failed",
+        ),
+        edited("/w/pier.ts"),
+        ran("git push", "ok"),
+      ],
+    ],
     [
       "it is a slip: the error calls the flag unknown, and the call works without it",
       [

@@ -121,7 +121,7 @@ describe("a recovered failure", () => {
         ran("git add app/[id]/page.tsx", "failed", "zsh: no matches found: app/[id]/page.tsx"),
         ran("git add 'app/[id]/page.tsx'", "ok"),
       ],
-      "In quotes it went through.",
+      "Quote a path with [ ], ( ) or ? such as `app/[id]/page.tsx` in zsh",
     ],
     [
       "is found when a hook of the agent refuses a command",
@@ -203,17 +203,17 @@ describe("a recovered failure", () => {
         replied("The clock test is flaky and unrelated to this change."),
         ran("npm test", "ok"),
       ],
-      "flaky",
+      "do not look for the cause in your change",
     ],
     [
       "is found when the tool itself puts layout right",
       [ran("npx prettier --check .", "failed", "[warn] cart.ts"), ran("npx prettier --write .", "ok")],
-      "`npx prettier --write .` puts it right",
+      "Run `npx prettier --write .` when",
     ],
     [
       "is found when a formatter puts right what a longer check found",
       [ran("make ci", "failed", "Diff in cart.rs:3:"), ran("cargo fmt", "ok"), ran("make ci", "ok")],
-      "`cargo fmt` puts it right",
+      "Run `cargo fmt` when `make ci` fails on layout",
     ],
     [
       "is found when the working tree was in the way, and was put aside",
@@ -222,7 +222,7 @@ describe("a recovered failure", () => {
         ran("git stash", "ok"),
         ran("git pull", "ok"),
       ],
-      "It works after `git stash`",
+      "run `git stash` first",
     ],
     [
       "is found when a hook stops a commit",
@@ -235,7 +235,7 @@ describe("a recovered failure", () => {
         edited("cart.ts"),
         ran('git commit -m "Add cart"', "ok"),
       ],
-      "`eslint .`, `tsc --noEmit`",
+      "Let `eslint .` and `tsc --noEmit` pass before `git commit`: the pre-commit hook stops at the first error.",
     ],
   ])("%s", (_, drafts, words) => {
     const [first, ...more] = found(...drafts);
@@ -470,8 +470,10 @@ describe("a recovered failure", () => {
       call: ["pytest", "PYTHONPATH="],
       excerpt: { error: "E   ModuleNotFoundError: No module named 'shop'", said: null },
     });
-    expect(lesson?.lesson).toContain("The package is under src, so PYTHONPATH has to name it.");
-    expect(lesson?.lesson).not.toContain("Let me try");
+    expect(lesson?.lesson).toBe(
+      "Use `PYTHONPATH=src pytest tests/test_cart.py` instead of `pytest tests/test_cart.py`, which does not find the module `shop`.",
+    );
+    expect(lesson?.excerpt.replied).toBe("The package is under src, so PYTHONPATH has to name it.");
   });
 
   test("has the same trigger when it happens with other files", () => {
@@ -485,14 +487,15 @@ describe("a recovered failure", () => {
     expect(triggers).toEqual(["jq fails: command not found: jq", "jq fails: command not found: jq"]);
   });
 
-  test("does not call a command that failed later what works", () => {
+  test("tells of a command that got further and failed only how it is started", () => {
     const [lesson] = found(
       ran("python -m pytest -q", "failed", "python: command not found", missing),
       ran("python3 -m pytest -q", "failed", "No module named pytest"),
       ran("python3 -m unittest", "ok"),
     );
-    expect(lesson?.lesson).toContain("gets past that");
-    expect(lesson?.lesson).not.toContain("What works");
+    expect(lesson?.lesson).toBe(
+      "Use `python3 -m pytest` instead of `python -m pytest`: `python` is not installed here or not on the path.",
+    );
     expect(lesson?.excerpt.worked).toBeNull();
   });
 
@@ -518,7 +521,7 @@ describe("a recovered failure", () => {
       ran('git commit -m "Fix"', "failed", "husky - pre-commit script failed (code 1)"),
       ran('git commit -m "Fix" --no-verify', "ok"),
     );
-    expect(lesson?.lesson).toContain("better find out why");
+    expect(lesson?.lesson).toContain("do not skip it");
   });
 
   test("is ranked: what the machine lacks before what tests blame on others", () => {
@@ -587,4 +590,76 @@ test("after an edit an everyday word of the agent does not say what helped", () 
   ];
   expect(found(...other("check"))).toEqual([]);
   expect(found(...other("grease"))).toHaveLength(1);
+});
+
+describe("a cure is told in one sentence", () => {
+  it.each<[string, Event[], string]>([
+    [
+      "without the number and the file of the moment, and without where to read more",
+      [
+        ran(
+          "gh pr edit 4711 --body-file /tmp/berth-4711.md",
+          "failed",
+          "GraphQL: Docks (classic) is being deprecated in favor of the new Docks, see: https://harbor.test/docks/. (docks)",
+        ),
+        replied("The docks API is gone, so `gh api` it is."),
+        ran('gh api repos/harbor/tides/pulls/4711 -X PATCH -f body="$(cat /tmp/berth-4711.md)"', "ok"),
+      ],
+      'Use `gh api repos/harbor/tides/pulls/<number> -X PATCH -f "body=$(cat <file>)"` instead of `gh pr edit <number> --body-file <file>`, which fails with "GraphQL: Docks (classic) is being deprecated in favor of the new Docks".',
+    ],
+    [
+      "whatever the script was given, and whatever name the code lacked",
+      [
+        ran(
+          "bun apps/pier/cli.ts tides list",
+          "failed",
+          "SyntaxError: Export named 'readTide' not found in module '/w/harbor/core/dist/index.js'.",
+          { cwd: "/w/harbor" },
+        ),
+        ran("bun run build", "ok"),
+        ran("bun apps/pier/cli.ts tides list", "ok"),
+      ],
+      "If `bun apps/pier/cli.ts` fails with \"SyntaxError: Export named '…' not found in module 'core/dist/index.js'\", run `bun run build` first.",
+    ],
+    [
+      "whatever file a look was at",
+      [
+        ran("cat -A src/pier/dock.ts", "failed", "error: unexpected argument '-A' found"),
+        ran("sed -n 73p src/pier/dock.ts | cat -v", "ok", "x"),
+      ],
+      "Use `sed -n <line>p <file> | cat -v` instead of `cat -A <file>`, which fails with \"unexpected argument '-A' found\".",
+    ],
+    [
+      "without the wrapper, for whatever it starts",
+      [ran("lean bun run dock", "failed", "error: unrecognized subcommand 'bun'"), ran("bun run dock", "ok")],
+      "Run `bun` without `lean`: `lean bun run dock` fails with \"unrecognized subcommand 'bun'\".",
+    ],
+    [
+      "with the names of a hook's checks where it does not print their commands",
+      [
+        ran("git push", "failed", "Build.....Passed\nLint.....Failed\n- hook id: lint"),
+        edited("dock.ts"),
+        ran("git push", "ok"),
+      ],
+      "Let Build and Lint pass before `git push`: the pre-push hook stops at the first error.",
+    ],
+    [
+      "where a pattern is meant for the program",
+      [
+        ran("grep -r tide --include=*.ts", "failed", "zsh:1: no matches found: --include=*.ts"),
+        ran("grep -r tide --include='*.ts' .", "ok", "tide"),
+      ],
+      "Quote a pattern that the program is to read such as `--include=*.ts` in zsh: unquoted, it stops the command when no file matches.",
+    ],
+    [
+      "where a pattern is meant for files",
+      [
+        ran("rg tide docks/*/pier.json", "failed", "zsh:1: no matches found: docks/*/pier.json"),
+        ran("rg tide .", "ok", "tide"),
+      ],
+      "List files with `find` or `rg --files` where a pattern such as `docks/*/pier.json` may match none: zsh then stops the whole command.",
+    ],
+  ])("%s", (_, events, sentence) => {
+    expect(found(...events).map(({ lesson }) => lesson)).toEqual([sentence]);
+  });
 });

@@ -18,6 +18,15 @@ describe("a standing order", () => {
     "we never use default exports",
     "use pnpm, not npm",
     "don't use the Graphite CLI",
+    "we use pnpm instead of npm for every package",
+    "no, don't edit generated/tides.ts by hand, change schema/tides.json and run `npm run tides`",
+    "don't touch docs/api.md, it is generated from the schema",
+    "ask me before you push to the shared branch",
+    "commit messages should start with the ticket number",
+    "Branch names must never contain spaces",
+    "please answer in German",
+    "请用中文回复我",
+    "コミットメッセージは日本語で書いて",
     "以后都用 pnpm 安装依赖",
     "记住，提交信息要用英文",
     "今後はテストを先に書いてください",
@@ -49,6 +58,12 @@ describe("a standing order", () => {
     ["pasted", "> always use tabs\nlooks odd to me"],
     ["a checkbox", "add a remember me checkbox to the login form"],
     ["another time", "以后再说吧？"],
+    ["a reaction to what was done", "just run the dashboard directly going forward"],
+    ["a file that is left alone for the moment", "don't touch src/tides.ts"],
+    ["a file that is left alone for a while", "don't edit src/tides.ts by hand yet"],
+    ["a choice among things that are built", "use a table instead of the cards"],
+    ["about commits that are there", "the commits should be squashed now, which ones are left?"],
+    ["a question to somebody else", "ask the server before it starts?"],
   ])("is not %s", (_, words) => expect(heard(words)).toEqual([]));
 
   test("is not an item of a long specification", () => {

@@ -203,7 +203,7 @@ function hookEvent(home: string, one: Case, given: Payload): HookEvent {
   return {
     ...{ event: given.hook_event_name, session, transcript: "/t.jsonl", cwd: project },
     ...{ payload: { session_id: session, cwd: project, ...given }, home: resolveHome(env), env },
-    ...{ program: "", now: Date.now(), asks: "person" },
+    ...{ program: "", now: Date.now(), asks: "person", isGivenByProgram: false },
   };
 }
 

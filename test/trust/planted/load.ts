@@ -41,8 +41,15 @@ export interface PlantedPackage {
   readonly files: Readonly<Record<string, string>>;
 }
 
-export const plantedSecrets: readonly PlantedSecret[] = load("secrets.jsonl");
-export const plantedLookalikes: readonly Lookalike[] = load("lookalikes.jsonl");
+/** Of two authors; of the second every third case, which keeps the suite short. */
+export const plantedSecrets: readonly PlantedSecret[] = [
+  ...load<PlantedSecret>("secrets.jsonl"),
+  ...load<PlantedSecret>("more-secrets.jsonl"),
+];
+export const plantedLookalikes: readonly Lookalike[] = [
+  ...load<Lookalike>("lookalikes.jsonl"),
+  ...load<Lookalike>("more-lookalikes.jsonl"),
+];
 export const plantedPackages: readonly PlantedPackage[] = load("packages.jsonl");
 
 export function listEvents(planted: Planted): readonly PlantedEvent[] {

@@ -1,0 +1,97 @@
+import { type AgentId, findAgent } from "./agents.ts";
+
+/** What Knack does in an agent. */
+export const capabilities = {
+  start: "facts at the start of a session",
+  prompt: "facts at a prompt",
+  failure: "fixes at a failure",
+  "turn end": "end of a turn",
+  "session end": "end of a session",
+  mcp: "tools (MCP)",
+  skills: "skills",
+  rules: "rules",
+  commands: "/knack: commands",
+  judge: "judge",
+  run: "knack run",
+} as const;
+
+export type Capability = keyof typeof capabilities;
+
+/** Whether an agent lets Knack do something, and how that is known. */
+export type Ability =
+  | { readonly how: "tested"; readonly version: string }
+  /** Written by the agent's documentation or published source, and not tried with the agent itself. */
+  | { readonly how: "documented" }
+  | { readonly how: "not possible"; readonly why: string };
+
+const documented: Ability = { how: "documented" };
+const tested = (version: string): Ability => ({ how: "tested", version });
+const impossible = (why: string): Ability => ({ how: "not possible", why });
+
+/** Files that agents read as their documentation says. */
+const files = { skills: documented, rules: documented } as const;
+const typedOnly = impossible(
+  "it takes a slash for its own; type knack:status, knack:learn, knack:undo or knack:forget instead",
+);
+const notAsked = impossible("Knack does not know how to ask it yet");
+
+const claude = tested("2.1.325");
+const codex = tested("0.166.0");
+const gemini = tested("0.61.0");
+const opencode = tested("1.18.33");
+const copilot = tested("1.0.102");
+const pi = tested("0.74.2");
+
+/** Every agent and every capability; `docs/agents.md` shows it, and a test compares the two. */
+export const abilities: Readonly<Record<AgentId, Readonly<Record<Capability, Ability>>>> = {
+  claude: {
+    ...{ start: claude, prompt: claude, failure: claude, "turn end": claude, "session end": claude },
+    ...{ mcp: claude, skills: claude, rules: claude, commands: claude, judge: claude, run: claude },
+  },
+  codex: {
+    ...{ start: codex, prompt: codex, failure: codex, "turn end": codex, "session end": codex },
+    ...{ mcp: codex, skills: codex, rules: codex, judge: codex, run: codex },
+    commands: typedOnly,
+  },
+  gemini: {
+    ...{ start: gemini, prompt: gemini, failure: gemini, "turn end": gemini, "session end": gemini },
+    ...{ mcp: gemini, skills: gemini, rules: documented, commands: gemini, judge: documented },
+    run: documented,
+  },
+  opencode: {
+    ...{ start: opencode, prompt: opencode, failure: opencode, "turn end": opencode },
+    ...{ "session end": opencode, mcp: opencode, skills: opencode, commands: opencode },
+    ...{ rules: documented, judge: documented, run: documented },
+  },
+  copilot: {
+    ...{ start: copilot, prompt: copilot, failure: copilot, "turn end": copilot, "session end": copilot },
+    ...{ mcp: copilot, skills: copilot, rules: documented, judge: documented, run: documented },
+    commands: typedOnly,
+  },
+  pi: {
+    ...{ start: pi, prompt: pi, failure: pi, "turn end": pi, "session end": pi, commands: pi },
+    ...{ ...files, judge: notAsked, run: documented },
+    mcp: impossible("it knows no MCP servers"),
+  },
+  cursor: {
+    ...{ start: documented, "turn end": documented, "session end": documented },
+    ...{ mcp: documented, ...files, judge: notAsked, run: documented },
+    prompt: impossible("its hook for prompts takes no facts"),
+    failure: impossible("its hook for failures takes no facts; the start of a session names what is known"),
+    commands: impossible("its hook for prompts takes no facts"),
+  },
+};
+
+/** What Knack cannot do in an agent, one sentence for each reason. */
+export function describeLimits(agent: AgentId): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const [capability, ability] of Object.entries(abilities[agent]))
+    if (ability.how === "not possible")
+      byReason.set(ability.why, [
+        ...(byReason.get(ability.why) ?? []),
+        capabilities[capability as Capability],
+      ]);
+  return [...byReason].map(
+    ([why, missing]) => `${findAgent(agent).name}: no ${missing.join(", ")} (${why}).`,
+  );
+}

@@ -1,0 +1,246 @@
+import { makeId } from "../base/index.ts";
+import { CallReader } from "../failures/index.ts";
+import { classifyDomain, recordEntries } from "../lessons/index.ts";
+import {
+  type Event,
+  type Goal,
+  type GoalEntryType,
+  type GoalId,
+  getSessionId,
+  isSaid as isSaidKind,
+  type Lead,
+  type LedgerEntry,
+  type WorkFacts,
+} from "../records/index.ts";
+import type { Store } from "../store/index.ts";
+import { cutAtWord } from "../text/index.ts";
+import { readEvents, type SessionView } from "../transcripts/index.ts";
+import { redact } from "../trust/index.ts";
+import { checkGoal, closeEntries, type GoalCheck } from "./check.ts";
+import { recentGoals } from "./verbs.ts";
+import { type DutyDeps, findKept, readView, selectWork } from "./view.ts";
+import { computeFactors, scoreFactors } from "./weigh.ts";
+import { isWork, readStretches, type Stretch } from "./work.ts";
+import { measureZone } from "./zone.ts";
+
+/** What is known of a session beside its transcript. */
+export interface SessionEnd {
+  /** The turn is over, the session is; or neither, as far as anybody knows. */
+  readonly over: "turn" | "session" | null;
+  /** Where the end of a turn may be held for a duty, a goal that was not held yet stays open for its repairs. */
+  readonly mayHold: boolean;
+}
+
+export interface TrackedGoal {
+  readonly goal: GoalId;
+  readonly check: GoalCheck;
+  /** What it owes, in words for a person; null where nothing. */
+  readonly owes: string | null;
+}
+
+/**
+ * Opens and closes the goals of a session from its transcript, and notes what its leads show. The same transcript gives
+ * the same entries, each kept once, however often it is read. Answers with the latest goal.
+ */
+export async function trackSession(
+  deps: DutyDeps,
+  session: SessionView,
+  end: SessionEnd,
+): Promise<TrackedGoal | null> {
+  const { store } = deps;
+  if (session.subagent) return null;
+  const events = await readEvents(store, session);
+  const calls = new CallReader();
+  const stretches = readStretches(events, calls);
+  if (stretches.length === 0) return null;
+  const leads = await readLeads(store, session);
+  const ids = stretches.map(({ prompt }) => goalId(session, prompt));
+  for (const [n, stretch] of stretches.entries()) {
+    const id = ids[n] as GoalId;
+    const span = { session, events, stretch, leads, calls };
+    await store.transaction(async (tx) => recordEntries(tx, await makeEntries(tx, id, span)));
+    const next = stretches[n + 1];
+    const path = next ? "new-ask" : end.over === "session" ? "session-end" : "turn-end";
+    const isOver = next !== undefined || end.over !== null;
+    if (isOver) await closeStretch(deps, id, span, stretches, { path, at: next?.prompt.at ?? null, end });
+  }
+  const last = ids.at(-1) as GoalId;
+  const [goal] = await store.goals.get([last]);
+  if (goal === undefined) return null;
+  const view = await readView(deps, goal, selectWork(session, events, goal, stretches));
+  return { goal: last, check: checkGoal(view), owes: describeOwed(goal) };
+}
+
+function describeOwed({ id, text, debts, closed, observations }: Goal): string | null {
+  if (closed === null || debts.every(({ settled }) => settled)) return null;
+  const how = observations.length > 0 ? "" : ' "…"';
+  return `"${cutAtWord(text, 80)}" ended without a lesson: knack goal keep --goal ${id}${how}`;
+}
+
+interface Span {
+  readonly session: SessionView;
+  readonly events: readonly Event[];
+  readonly stretch: Stretch;
+  readonly leads: readonly Lead[];
+  readonly calls: CallReader;
+}
+
+/** The same for a record that a resumed or forked session repeats. */
+function goalId(session: SessionView, prompt: Event): GoalId {
+  return makeId("g", `${getSessionId(session)} ${prompt.origin ?? prompt.key}`);
+}
+
+async function readLeads({ learning }: Store, session: SessionView): Promise<Lead[]> {
+  const rows = await learning.learned.of([session.id]);
+  return rows.flatMap(({ leads }) => JSON.parse(leads) as Lead[]);
+}
+
+/** What a stretch says of its goal: that it was opened, went on, what was noticed, and how full the window was. */
+async function makeEntries(tx: Store, id: GoalId, span: Span): Promise<LedgerEntry[]> {
+  const { session, events, stretch } = span;
+  const { prompt, text, followUps } = stretch;
+  const at = timeOf(session, prompt);
+  const make = (type: GoalEntryType, name: string, time: number, data: object) =>
+    describe(span, id, type, name, time, data);
+  const opened = {
+    ...{ text: redact(text), category: classifyDomain({ trigger: text, action: text, kind: "multi-step" }) },
+    ...{ by: "prompt", ref: prompt.ref, transcript: session.id, deadline: null, batch: null, prefetch: [] },
+    ...{ reader: false, again: null },
+  };
+  const upTo = events.slice(0, events.indexOf(stretch.events.at(-1) as Event) + 1);
+  const { zone, ...measured } = measureZone(upTo);
+  const last = timeOf(session, stretch.events.at(-1) ?? prompt);
+  return [
+    make("goal.opened", "opened", at, opened),
+    ...followUps.map((one) =>
+      make("goal.opened", `opened:${one.ref}`, timeOf(session, one), { ...opened, ref: prompt.ref }),
+    ),
+    ...(await observeLeads(tx, id, span)),
+    ...(zone === "unknown" ? [] : [make("goal.measured", `measured:${zone}`, last, { zone, ...measured })]),
+  ];
+}
+
+/** An observation for each lead of the stretch, weighed by what is recorded. */
+async function observeLeads(tx: Store, id: GoalId, span: Span): Promise<LedgerEntry[]> {
+  const { session, stretch, leads } = span;
+  const byRef = new Map(stretch.events.map((event) => [event.ref, event]));
+  const own = leads.filter(({ refs }) => byRef.has(refs[0] ?? ""));
+  if (own.length === 0) return [];
+  const briefs = (await tx.goals.briefs(session.project.id))
+    .filter((one) => one.id !== id)
+    .slice(-recentGoals);
+  const others = await tx.goals.get(briefs.map((one) => one.id));
+  const known = others.flatMap(({ kept }) => kept.map(({ insight }) => insight));
+  const earlier = others.flatMap(({ observations }) => observations.map(({ text }) => text));
+  const findings = await tx.learning.findings.ofSessions([session.id]);
+  const certain = new Set(
+    findings.flatMap(({ finding }) => (isSaidKind(finding.kind) ? finding.refs.slice(0, 1) : [])),
+  );
+  const prompts = [stretch.prompt, ...stretch.followUps];
+  return own.flatMap((lead) => {
+    // A prompt says nothing of how much it is about itself.
+    const words = prompts.flatMap(({ ref, text }) => (lead.refs.includes(ref) ? [] : text)).join("\n");
+    const isSaid = lead.refs.some((ref) => certain.has(ref));
+    const episode = lead.episode.flatMap((ref) => byRef.get(ref) ?? []);
+    const text = redact(lead.summary);
+    const counts = countEpisode(lead, episode, span);
+    // A place where something may be learned, and nothing is recorded that happened there.
+    if (!isSaid && counts.failures + counts.corrections === 0) return [];
+    const factors = computeFactors({ ...{ text, known, earlier, goal: words, isSaid }, ...counts });
+    const excerpt = redact(quoteEpisode(lead, byRef)).slice(0, excerptChars);
+    return describe(
+      span,
+      id,
+      "goal.observed",
+      `observed:${lead.id}`,
+      lead.at ?? timeOf(session, stretch.prompt),
+      {
+        ...{ observation: makeId("o", `${id} ${lead.id}`), text, factors, score: scoreFactors(factors) },
+        ...{ lead: lead.id, excerpt },
+      },
+    );
+  });
+}
+
+const excerptChars = 600;
+
+function countEpisode({ refs }: Lead, episode: readonly Event[], { stretch, calls }: Span) {
+  const failed = episode.filter(({ outcome }) => outcome === "failed");
+  const failures = failed.filter((event) => !isWork(calls.error(event).cause)).length;
+  const isRejected = episode.some(({ outcome }) => outcome === "rejected");
+  const isAgainst = refs.some((ref) => stretch.objections.has(ref));
+  const corrections = isAgainst || isRejected ? 1 : 0;
+  const isEdited = refs.some((ref) => episode.some((event) => event.ref === ref && event.files.length > 0));
+  return {
+    ...{ failures, corrections },
+    reverted: isEdited ? Math.min(1, stretch.facts.reverted) : 0,
+  };
+}
+
+/** The words that a lead rests on: they stay when the events are gone. */
+function quoteEpisode({ refs }: Lead, byRef: ReadonlyMap<string, Event>): string {
+  return refs
+    .slice(0, 3)
+    .flatMap((ref) => byRef.get(ref) ?? [])
+    .map(({ command, tool, text, kind }) =>
+      kind === "call" ? `${command ?? tool}: ${text.slice(-160)}` : text.slice(0, 240),
+    )
+    .join("\n");
+}
+
+/** Closes a goal whose work is over, unless it may still be held for its repairs. */
+async function closeStretch(
+  deps: DutyDeps,
+  id: GoalId,
+  span: Span,
+  stretches: readonly Stretch[],
+  { path, at, end }: { path: "new-ask" | "turn-end" | "session-end"; at: number | null; end: SessionEnd },
+): Promise<void> {
+  const { session, events, stretch } = span;
+  const [goal] = await deps.store.goals.get([id]);
+  if (goal === undefined || goal.closed !== null) return;
+  const work = selectWork(session, events, goal, stretches);
+  const view = await readView(deps, goal, work);
+  const isHoldable = path === "turn-end" && end.mayHold && goal.heldAt === null;
+  if (isHoldable && checkGoal(view).blocked) return;
+  const closedAt = at ?? timeOf(session, stretch.events.at(-1) ?? stretch.prompt);
+  const key = `goal:${id}:closed:${stretch.followUps.length}`;
+  const kept = (await findKept(deps.store, goal, work)).map((one) =>
+    describe(span, id, "goal.kept", `kept:${one.how}:${one.name}`, closedAt, one),
+  );
+  const closing = closeEntries(
+    { ...view, facts: withoutSecrets(view.facts) },
+    { outcome: readOutcome(view.facts), path },
+    { at: closedAt, key, actor: "knack" },
+  );
+  await deps.store.transaction((tx) => recordEntries(tx, [...kept, ...closing]));
+}
+
+function withoutSecrets(facts: WorkFacts): WorkFacts {
+  return { ...facts, excerpt: redact(facts.excerpt) };
+}
+
+function readOutcome({ end, calls }: WorkFacts): "done" | "failed" | "skipped" {
+  if (end === "stopped") return calls === 0 ? "skipped" : "failed";
+  return end === "failed" ? "failed" : "done";
+}
+
+function describe(
+  { session }: Pick<Span, "session">,
+  goal: Goal["id"],
+  type: GoalEntryType,
+  name: string,
+  at: number,
+  data: object,
+): LedgerEntry {
+  return {
+    ...{ at, project: session.project.id, session: getSessionId(session), actor: "knack", type },
+    key: `goal:${goal}:${name}`,
+    data: { goal, ...data },
+  } as LedgerEntry;
+}
+
+/** When something happened; where the transcript has no times, in the order in which it stands there. */
+function timeOf({ startedAt }: SessionView, { at, endedAt, ref }: Event): number {
+  return endedAt ?? at ?? (startedAt ?? 0) + Number(ref.slice(1));
+}

@@ -1,0 +1,51 @@
+import { oneLine } from "../text/index.ts";
+import type { JudgedLesson } from "./question.ts";
+
+/** The plain facts about a lesson that decide what becomes of it. */
+export type LessonFacts = Pick<
+  JudgedLesson,
+  | "decided_by"
+  | "again"
+  | "again_because"
+  | "cost"
+  | "error_tells"
+  | "settled"
+  | "documented_in"
+  | "common"
+  | "confidence"
+>;
+
+/**
+ * What becomes of a lesson: it is shown to the person; kept, so that it is found when the same failure comes back or
+ * other sessions confirm it; or dropped.
+ */
+export type Worth = "shown" | "kept" | { readonly dropped: string };
+
+/** How sure a judge must be of a lesson that is shown on its word alone. */
+const sureEnough = 0.6;
+const fileChars = 80;
+
+/** Facts that the record itself shows, whatever the judge says. */
+export interface RecordedFacts {
+  /** A call of the agent failed on it. */
+  readonly failed: boolean;
+  /** The next calls put it right. */
+  readonly isSlip: boolean;
+}
+
+/** Decides by plain facts what becomes of a lesson. */
+export function weighLesson(facts: LessonFacts, { failed, isSlip }: RecordedFacts): Worth {
+  const { decided_by, again, cost } = facts;
+  const file = oneLine(facts.documented_in ?? "");
+  if (file !== "") return { dropped: `already in ${file.slice(0, fileChars)}` };
+  if (again === "no") return { dropped: "holds for the moment only" };
+  // Whoever failed on it knew it and stumbled all the same; the next one may be told at the failure.
+  if (facts.common) return failed ? "kept" : { dropped: "any capable agent knows it" };
+  if (facts.settled && facts.error_tells) return { dropped: "the error and the project's files say it" };
+  // Without a reason it is a guess.
+  const comesAgain = again === "seen" || (again === "sure" && facts.again_because.trim() !== "");
+  if (!comesAgain || facts.settled || decided_by === "agent" || facts.confidence < sureEnough) return "kept";
+  if (decided_by === "person") return "shown";
+  // A trap that one call puts right is answered at the failure; a rule about it would cost attention in every session.
+  return facts.error_tells || cost === "one call" || isSlip ? "kept" : "shown";
+}

@@ -1,0 +1,169 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import type { AgentId } from "../../src/agents/agents.ts";
+import { abilities, type Capability } from "../../src/agents/capabilities.ts";
+import { knack } from "../helpers/knack.ts";
+import { filesIn } from "../helpers/machine.ts";
+import { settled } from "./living.ts";
+import type { RecordedRequest, Script, Step } from "./model-server.ts";
+import { runClient, type Stage, setStage } from "./play.ts";
+
+/** A published agent, as the chain drives it. */
+export interface DrivenAgent {
+  /** The name that `knack install` knows it by. */
+  readonly id: AgentId;
+  /** Its folder in the home of a person. */
+  readonly folder: string;
+  /** Files in that folder that it keeps for everybody. */
+  readonly keeps: RegExp;
+  /** The variable that says where it keeps them, if that is elsewhere than in the home. */
+  readonly dress: (stage: Stage) => Promise<Readonly<Record<string, string>>>;
+  /** What the model asks for to have a command run. */
+  readonly shell: (command: string) => Step;
+  /** What Knack tells it is not in its own record of the session. */
+  readonly isToldBeside?: boolean;
+  /** Knack's commands are answered without the model. */
+  readonly answersCommands?: boolean;
+  /** The words that start it with a prompt, and end it when it is answered. */
+  readonly command: (prompt: string) => Promise<readonly [string, ...string[]]>;
+}
+
+/** A machine with one agent on it, and what was done there. */
+export interface DrivenMachine {
+  readonly stage: Stage;
+  readonly env: Readonly<Record<string, string>>;
+  /** The agent's folder. */
+  readonly config: string;
+  /** Runs one session; answers with the bodies of what the model was sent. */
+  readonly session: (prompt: string) => Promise<string[]>;
+  readonly run: (...words: string[]) => ReturnType<typeof knack>;
+  readonly settled: () => Promise<void>;
+  /** The agent's folder but for what it keeps for everybody. */
+  readonly files: () => Record<string, string>;
+}
+
+const says = (text: string): Step => ({ text });
+
+/** A project with `npm run verify`, which the error of a mistyped `npm run verfy` names. */
+async function harbor(project: string): Promise<void> {
+  mkdirSync(join(project, ".git"), { recursive: true });
+  writeFileSync(join(project, ".git", "HEAD"), "ref: refs/heads/main\n");
+  const scripts = { verify: "node -e 0" };
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "harbor", scripts }));
+}
+
+function scriptFor({ shell }: DrivenAgent): Script {
+  return {
+    turns: [[says("Nothing is scripted for that.")]],
+    branches: [
+      {
+        says: "See that the harbor is in order",
+        turns: [
+          [says("The checks."), shell("npm run verfy")],
+          [says("There is no such script; which are there?"), shell("cat package.json")],
+          [says("It is called verify."), shell("npm run verify")],
+          [says("Once more, to be sure."), shell("npm run verify")],
+          [says("All is in order.")],
+        ],
+      },
+      { says: "Please do npm run verfy again", turns: [[says("I know how: npm run verify.")]] },
+      {
+        says: "Is everything fine in the docks?",
+        turns: [
+          [says("I check."), shell("npm run verfy")],
+          [says("I take verify then."), shell("npm run verify")],
+          [says("All is fine.")],
+        ],
+      },
+    ],
+  };
+}
+
+/** A person who has this agent and no other, in a home with a space in its path. */
+export async function openMachine(agent: DrivenAgent): Promise<DrivenMachine> {
+  const stage = await setStage({ projectName: "harbör docks", script: scriptFor(agent), setup: harbor });
+  onTestFinished(() => stage.dispose());
+  const dressed = await agent.dress(stage);
+  const bin = join(stage.root, "bin");
+  mkdirSync(bin);
+  // Knack looks for the agent where a person's shell would.
+  writeFileSync(join(bin, agent.id), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  const env = { ...dressed, PATH: `${bin}${delimiter}${dressed.PATH ?? ""}` };
+  const config = join(stage.home, agent.folder);
+  const requests = stage.server.requests as RecordedRequest[];
+  return {
+    stage,
+    env,
+    config,
+    session: async (prompt) => {
+      const from = requests.length;
+      const [program, ...words] = await agent.command(prompt);
+      const ran = await runClient(program, words, { cwd: stage.project, env, seconds: 90 });
+      expect(ran.code, ran.stderr).toBe(0);
+      return requests.slice(from).map(({ body }) => JSON.stringify(body ?? null));
+    },
+    run: (...words) => knack(words, { home: stage.home, cwd: stage.project, env }),
+    settled: () => settled(stage.home),
+    files: () => {
+      const all = Object.entries(filesIn(config));
+      return Object.fromEntries(all.filter(([path]) => !agent.keeps.test(path)));
+    },
+  };
+}
+
+/** A failure and its fix in one session, told in the next ones, and Knack uninstalled without a trace. */
+export async function playChain(agent: DrivenAgent): Promise<void> {
+  const { stage, session, run, settled, files } = await openMachine(agent);
+  const before = files();
+  const set = await run("init", "--yes");
+  expect(set.code, set.stdout + set.stderr).toBe(0);
+  expect(set.stdout).toContain("Knack is set up.");
+
+  // Session 1 fails, recovers, ends.
+  const first = await session("See that the harbor is in order");
+  expect(first.length).toBeGreaterThan(4);
+  expect(first.join()).not.toContain("Knack:");
+  await settled();
+  expect(JSON.parse((await run("lessons", "--json")).stdout).lessons).toHaveLength(1);
+
+  const can = (capability: Capability) => abilities[agent.id][capability].how === "tested";
+  // An agent may ask the model before a server is there.
+  const last = first.at(-1) ?? "";
+  if (can("mcp")) expect(last).toContain("skill_learning_start");
+  // Listed once, wherever the agent looks for skills.
+  if (can("skills"))
+    expect(last.split("Write a reusable skill from what this session verified")).toHaveLength(2);
+
+  // Session 2 is told at its start, and at the prompt.
+  const second = await session("Please do npm run verfy again");
+  if (can("start")) expect(second.join()).toContain("From Knack, facts of earlier sessions");
+  expect(second.join()).toContain("Knack: learned here");
+  expect(second.join()).toContain("npm run verify");
+
+  // Session 3 is told at the failure, and not before.
+  const third = await session("Is everything fine in the docks?");
+  const told = third.findIndex((body) => body.includes("Knack: this failed here"));
+  expect(told, third.at(-1)).toBeGreaterThan(0);
+  expect(third[told]).toContain("what worked");
+  expect(third.slice(0, told).join()).not.toContain("npm run verify");
+  await settled();
+
+  if (can("commands") && agent.answersCommands !== true) {
+    const typed = await session("/knack:status");
+    expect(typed.join()).toContain("Knack's answer to /knack:status");
+  }
+
+  const doctor = await run("doctor", "--json");
+  const checks = (JSON.parse(doctor.stdout).checks as { name: string; ok: boolean; says: string }[]) ?? [];
+  // Codex is told to run hooks that nobody has trusted.
+  expect(checks.filter(({ ok, says }) => !ok && !says.includes("waits for you to trust"))).toEqual([]);
+  const isFound = agent.isToldBeside ? /^shown [1-9] times?; / : /^[1-9] of the last \d+ texts shown/;
+  expect(checks.find(({ name }) => name === "injected")?.says).toMatch(isFound);
+  expect(checks.map(({ name }) => name)).not.toContain("plugin");
+
+  // Out again.
+  expect((await run("uninstall", agent.id)).code).toBe(0);
+  expect(files()).toEqual(before);
+  expect(existsSync(join(stage.home, ".knack", "agents"))).toBe(false);
+}

@@ -1,0 +1,37 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "vitest";
+import { type DrivenAgent, playChain } from "../clients/chain.ts";
+import { installMoreClients, moreClients } from "./install.mjs";
+
+const copilot: DrivenAgent = {
+  id: "copilot",
+  folder: ".copilot",
+  keeps:
+    /^(?:session-state|logs|installed-plugins)\/|^(?:config\.json|session-store\.db|settings\.json\.lock|command-history-state\.json)/,
+  dress: async ({ home, env, server }) => {
+    await mkdir(join(home, ".copilot"));
+    return {
+      ...env,
+      COPILOT_PROVIDER_BASE_URL: `${server.url}/v1`,
+      COPILOT_PROVIDER_API_KEY: "dummy",
+      COPILOT_PROVIDER_WIRE_API: "responses",
+      COPILOT_MODEL: "scripted",
+      COPILOT_OFFLINE: "true",
+      COPILOT_AUTO_UPDATE: "false",
+      // It unpacks itself there, which is the same for every home.
+      XDG_CACHE_HOME: join(moreClients.copilot, "../../../.cache"),
+    };
+  },
+  shell: (command) => ({ tool: "bash", input: { command, description: command } }),
+  command: async (prompt) => [
+    process.execPath,
+    (await installMoreClients()).copilot,
+    ...["-p", prompt, "--allow-all-tools", "--allow-all-paths", "--no-color"],
+  ],
+};
+
+describe("Knack, live in Copilot CLI", () => {
+  test("hands a fix that one session found to the next ones, and goes without a trace", () =>
+    playChain(copilot));
+});
