@@ -262,10 +262,13 @@ function damagedFile(path: string, finding: string, cause?: unknown): KnackError
 
 /** Refuses what is no sound database. SQLite replays its log first: until then the file may end anywhere. */
 function refuseDamaged(database: Connection, file: string): void {
-  const hasLog = fileSize(`${file}-wal`) > 0;
-  if (fileSize(file) === 0) return refuseEmptied(file, hasLog);
+  const hasLog = () => fileSize(`${file}-wal`) > 0;
+  const hadLog = hasLog();
+  if (fileSize(file) === 0) return refuseEmptied(file, hadLog);
   const bytes = readPragma(database, "page_count") * readPragma(database, "page_size");
-  if (!hasLog && fileSize(file) < bytes) throw damagedFile(file, "its end is missing");
+  // In this order: other processes write meanwhile. Pages that were only in the log when they were counted are still
+  // there, or have reached the file by now.
+  if (!hasLog() && fileSize(file) < bytes) throw damagedFile(file, "its end is missing");
   const [first] = bytes > checkedBytes ? [] : listFaults(database.prepare("pragma quick_check(1)").all([]));
   if (first !== undefined) throw damagedFile(file, first);
   if (readPragma(database, "user_version") === 0) refuseForeign(database, file);

@@ -268,9 +268,9 @@ describe("knack mcp, to the official client,", () => {
     const names = ["rl-tide-tables", "rl-harbor-charts"];
     const learned = hosts.map(async ({ call }, n) => {
       const own = { skill_name: names[n] ?? "" };
-      const { staging } = (await call("skill_learning_start", { ...start, ...own })).data as {
-        staging: string;
-      };
+      const begun = await call("skill_learning_start", { ...start, ...own });
+      expect(begun.code, begun.text).toBe(null);
+      const { staging } = begun.data as { staging: string };
       const text =
         n === 0 ? steps : "1. Draw the chart with dots.\n2. Look at the legend, which names every dock.";
       write(staging, {

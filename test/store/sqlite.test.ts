@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
@@ -81,6 +83,17 @@ describe("the SQLite store", () => {
     expect(readFileSync(path).equals(damaged)).toBe(true);
   });
 
+  test("is sound while another process makes it longer and folds its log in", async () => {
+    const path = join(tempFolder(), "knack.db");
+    await fill(await openSqlite({ path, clock }));
+    const writer = spawn(process.execPath, ["-e", growing, path], { stdio: ["pipe", "ignore", "inherit"] });
+    onTestFinished(() => void writer.kill("SIGKILL"));
+    for (let times = 0; times < 300; times++) await (await openSqlite({ path, clock })).close();
+    writer.stdin.end();
+    const [code] = await once(writer, "exit");
+    expect(code).toBe(0);
+  });
+
   test.each(["text", "facts"])(
     "says so when an event's %s was overwritten, and no more than that",
     async (column) => {
@@ -114,6 +127,18 @@ describe("the SQLite store", () => {
     });
   });
 });
+
+/** A program that makes a database longer until its standard input ends. */
+const growing = `
+  const database = new (require("libsql"))(process.argv[1], { timeout: 60_000 });
+  database.exec("create table padding (bytes)");
+  process.stdin.on("end", () => process.exit()).resume();
+  (function grow() {
+    database.exec("insert into padding values (zeroblob(50000))");
+    database.prepare("pragma wal_checkpoint(truncate)").all([]);
+    setImmediate(grow);
+  })();
+`;
 
 async function fill(store: Store): Promise<void> {
   await store.sessions.save([aSession("/t/a")]);
