@@ -40,7 +40,7 @@ export interface KnackOptions {
   /** The environment that decides where things are; this process's by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
-  /** What removes secrets; by default on this thread. */
+  /** Removes secrets; by default on this thread. */
   readonly redactor?: Redactor;
   /** Keep nothing: work in a database that is gone at the end. */
   readonly dryRun?: boolean;

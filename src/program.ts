@@ -1,6 +1,6 @@
 import { openKnack as openWhole } from "./open.ts";
 
-/** What `openKnack` needs to know; nothing, for an agent on a person's machine. */
+/** Options of `openKnack`; none are needed for an agent on a person's machine. */
 export interface ProgramOptions {
   /** The environment that decides where things are; this process's by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -20,7 +20,7 @@ export interface KnackForPrograms {
    */
   learn(paths?: readonly string[]): Promise<{ readonly sessions: number; readonly lessons: KnownLesson[] }>;
   /**
-   * What your agent may be told about a command that failed, or about a task in words, in a folder (by default this
+   * The advice that your agent may be told about a command that failed, or about a task in words, in a folder (by default this
    * process's). The best comes first; nothing rather than something weak.
    */
   recall(about: FailedCommand | string, cwd?: string): Promise<RecalledLesson[]>;
@@ -54,7 +54,7 @@ export interface RecalledLesson {
   readonly id: string;
   readonly name: string;
   readonly lesson: string;
-  /** What to do. */
+  /** The advice. */
   readonly action: string;
   /** The call that worked in place of the failed one; null where the lesson is about no call. */
   readonly worked: string | null;
@@ -74,11 +74,11 @@ export interface RecorderOptions {
 /** Hands what an agent does over to Knack, as it happens. Every promise resolves when the record is on disk. */
 export interface Recorder {
   readonly session: string;
-  /** What the person asked for. */
+  /** The person's prompt. */
   recordPrompt(text: string): Promise<void>;
-  /** What the agent answered. */
+  /** The agent's answer. */
   recordReply(text: string): Promise<void>;
-  /** What the person said against something that the agent did. */
+  /** The person's correction of something the agent did. */
   recordUserCorrection(text: string): Promise<void>;
   /** Answers with the id of the call, for the record of its end. */
   recordToolStart(call: {

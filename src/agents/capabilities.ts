@@ -1,6 +1,6 @@
 import { type AgentId, findAgent } from "./agents.ts";
 
-/** What Knack does in an agent. */
+/** Knack's abilities in an agent. */
 export const capabilities = {
   start: "facts at the start of a session",
   prompt: "facts at a prompt",
@@ -82,7 +82,7 @@ export const abilities: Readonly<Record<AgentId, Readonly<Record<Capability, Abi
   },
 };
 
-/** What Knack cannot do in an agent, one sentence for each reason. */
+/** Missing abilities in an agent, one sentence for each reason. */
 export function describeLimits(agent: AgentId): string[] {
   const byReason = new Map<string, string[]>();
   for (const [capability, ability] of Object.entries(abilities[agent]))

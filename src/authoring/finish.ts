@@ -246,7 +246,7 @@ async function checkAndWrite(
   return { changes: before, remarks: checked.remarks, held };
 }
 
-/** What was written, with all that its session had read: its subagents and the agent it works for included. */
+/** The written package with everything its session had read, its subagents and parent agent included. */
 async function describeWritten(
   { store }: AuthoringDeps,
   { writing: { started }, active, finish }: OpenWriting,

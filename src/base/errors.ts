@@ -37,7 +37,7 @@ export class KnackError extends Error {
   }
 }
 
-/** What the operating system says where nothing more can be written, in words. */
+/** Messages for operating system errors after which nothing more can be written. */
 const diskFaults: Readonly<Record<string, string>> = {
   ENOSPC: "No space is left on the disk",
   EDQUOT: "Your quota on the disk is used up",

@@ -20,9 +20,12 @@ export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A value without what lies deeper than 32 levels in it: more would only exhaust the stack. */
-export function limitDepth(value: Json, room = 32): Json {
-  return reaches(value, room) ? prune(value, room) : value;
+/** Levels of a value that are kept: more would only exhaust the stack. */
+const deepest = 32;
+
+/** A value without what lies deeper in it. */
+export function limitDepth(value: Json): Json {
+  return reaches(value, deepest) ? prune(value, deepest) : value;
 }
 
 function reaches(value: unknown, room: number): boolean {

@@ -19,7 +19,7 @@ export function findNewerInstall(env: CliEnv, { version }: Program): KnackInstal
   return newer.sort((a, b) => compareVersions(b.version, a.version))[0] ?? null;
 }
 
-/** What a command on the PATH belongs to: npm links it to `dist/cli.js` in the package. */
+/** The installation a command on the PATH belongs to: npm links it to `dist/cli.js` in the package. */
 function readInstall(command: string): KnackInstall | null {
   try {
     const cli = realpathSync(command);

@@ -17,7 +17,7 @@ const mostNames = 25;
 
 type Call = { readonly deps: DutyDeps; readonly caller: GoalCaller };
 
-/** What of a project happened since a duty was done last: its goals, and the latest one, which new entries go to. */
+/** A project's goals since a duty was last done, and the latest one, which new entries go to. */
 async function readSince({ deps: { store }, caller: { project } }: Call, duty: Cadence) {
   const kept = (await store.ledger.since("cadence.kept", 0)).filter(
     (one) => one.project === project.id && one.data.duty === duty,
@@ -53,7 +53,7 @@ function predict(goal: Goal, claim: string, at: number): LedgerEntry {
   };
 }
 
-/** What came again, what grows stale, and what drifts away. */
+/** Recurring failures, stale pages and drifting goals. */
 export async function checkIn(call: Call): Promise<GoalReply> {
   const { deps, caller } = call;
   const { briefs, goals, latest, n } = await readSince(call, "check-in");
@@ -193,7 +193,7 @@ async function readAll({ goals }: Store, briefs: readonly GoalBrief[]): Promise<
   return goals.get(briefs.map(({ id }) => id));
 }
 
-/** What was shown often and never helped, and what was never shown. It retires nothing: unrated is not useless. */
+/** Items that were shown often and never helped, and items that were never shown. Retires nothing: unrated is not useless. */
 export async function listUtility(call: Call): Promise<GoalReply> {
   const { deps } = call;
   const { store } = deps;

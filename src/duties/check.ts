@@ -2,7 +2,7 @@ import type { Goal, GoalEntry, LedgerEntry } from "../records/index.ts";
 import { checkDuties, type DutyResult, type DutyView, falseWaivers, listFalseWaivers } from "./checks.ts";
 import type { Depth, Folds } from "./folds.ts";
 
-/** What is said of a goal: the answer of `knack goal check`. */
+/** The answer of `knack goal check`. */
 export interface GoalCheck {
   readonly goal: string;
   readonly text: string;

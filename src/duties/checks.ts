@@ -42,14 +42,14 @@ export interface DutyView {
   readonly deepBecause: readonly string[];
   readonly zone: Zone;
   readonly now: number;
-  /** What the rest of Knack kept of this goal: skills finished, lessons accepted or shown. */
+  /** Things that the rest of Knack kept of this goal: skills finished, lessons accepted or shown. */
   readonly keptElsewhere: readonly Kept[];
   /** The page that search names first for each observation, by its id. */
   readonly pages: ReadonlyMap<string, string>;
   /** When the agent was first shown something, or looked for it itself; null where it never was. */
   readonly retrievedAt: number | null;
   readonly workBeganAt: number | null;
-  /** What Knack has that fits the goal. */
+  /** Skills, pages and lessons that fit the goal. */
   readonly fitting: readonly string[];
   /** Every goal of the same session, this one among them. */
   readonly session: readonly Goal[];
@@ -60,7 +60,7 @@ export interface DutyView {
   readonly reflecting: string | null;
   /** Conclusions of the project that are past their recheck. */
   readonly overdue: readonly (StandingConclusion & { readonly goal: string })[];
-  /** What the waivers cite, by key. */
+  /** The entries that waivers cite, by key. */
   readonly cited: ReadonlyMap<string, LedgerEntry>;
 }
 
@@ -76,7 +76,7 @@ export interface Ruling {
   readonly verdict: Verdict;
   readonly reasons: readonly string[];
   readonly repairs: readonly Repair[];
-  /** What the goal owes where it is closed as it stands. */
+  /** The debt that closing the goal as it stands would leave. */
   readonly debt?: Pick<Debt, "reason" | "priority">;
 }
 
@@ -541,7 +541,7 @@ export interface DutyResult extends Ruling {
   readonly blocking: boolean;
 }
 
-/** What each duty says of a goal. A duty that is not met is waived by a proven reason. */
+/** The result of each duty for a goal. A duty that is not met is waived by a proven reason. */
 export function checkDuties(view: DutyView): DutyResult[] {
   return duties.map(({ name, blocks, rules }) => {
     const rule = rules.find((one) => one.holds(view));

@@ -122,7 +122,7 @@ export function isOneTooMany(goal: GoalBrief, { streaks }: GoalHistory): boolean
   return (streaks.get(routineKey(goal)) ?? 0) >= routinesInRow - 1;
 }
 
-/** What a duty that comes back by count or by calendar is measured by, since it was done last. */
+/** Counts since a recurring duty was last done, by which it falls due again. */
 export interface Since {
   readonly goals: number;
   readonly productive: number;

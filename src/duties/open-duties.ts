@@ -60,7 +60,7 @@ export function openDuties(deps: OpenDeps) {
   };
 }
 
-/** What a goal owes at the end of a turn, for those who have no database. */
+/** Open duties at the end of a turn, for readers without a database. */
 type GoalVerdict = ReturnType<typeof describeVerdict>;
 
 function describeVerdict({ goal, check, owes }: TrackedGoal) {

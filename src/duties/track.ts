@@ -23,7 +23,7 @@ import { computeFactors, scoreFactors } from "./weigh.ts";
 import { isWork, readStretches, type Stretch } from "./work.ts";
 import { measureZone } from "./zone.ts";
 
-/** What is known of a session beside its transcript. */
+/** Facts about a session that its transcript does not hold. */
 export interface SessionEnd {
   /** The turn is over, the session is; or neither, as far as anybody knows. */
   readonly over: "turn" | "session" | null;
@@ -34,7 +34,7 @@ export interface SessionEnd {
 export interface TrackedGoal {
   readonly goal: GoalId;
   readonly check: GoalCheck;
-  /** What it owes, in words for a person; null where nothing. */
+  /** Open duties, in words for a person; null for none. */
   readonly owes: string | null;
 }
 
@@ -85,7 +85,7 @@ interface Span {
   readonly calls: CallReader;
 }
 
-/** The same for a record that a resumed or forked session repeats. */
+/** Identical for a record that a resumed or forked session repeats. */
 function goalId(session: SessionView, prompt: Event): GoalId {
   return makeId("g", `${getSessionId(session)} ${prompt.origin ?? prompt.key}`);
 }
@@ -95,7 +95,7 @@ async function readLeads({ learning }: Store, session: SessionView): Promise<Lea
   return rows.flatMap(({ leads }) => JSON.parse(leads) as Lead[]);
 }
 
-/** What a stretch says of its goal: that it was opened, went on, what was noticed, and how full the window was. */
+/** The entries that a stretch adds to its goal: opened, continued, observations, and how full the window was. */
 async function makeEntries(tx: Store, id: GoalId, span: Span): Promise<LedgerEntry[]> {
   const { session, events, stretch } = span;
   const { prompt, text, followUps } = stretch;

@@ -32,11 +32,11 @@ export interface GoalCaller {
   readonly project: Project;
   readonly session: SessionId | null;
   readonly actor: Exclude<Actor, "knack">;
-  /** What others know them by where they claim a goal. */
+  /** The name under which they claim a goal. */
   readonly who: string;
 }
 
-/** What may be said about a goal; each verb takes some of it. */
+/** All arguments about a goal; each verb takes some of them. */
 export const goalInput = z.object({
   goal: z.string().nullish(),
   text: z.string().max(4_000).nullish(),
@@ -708,7 +708,7 @@ const check: Verb = {
   },
 };
 
-/** What others may rely on in the answer of a check. */
+/** The documented fields in the answer of a check. */
 function answerCheck({ goal, depth, duties: all, all_passed, meta_signals, folds, blocked }: GoalCheck) {
   return { goal, depth, duties: all, all_passed, meta_signals, folds, blocked };
 }
@@ -767,7 +767,7 @@ const close: Verb = {
   },
 };
 
-/** What is said of how it ended has to be recorded, too. */
+/** Checks that the stated outcome is recorded, too. */
 function explainOutcome(goal: Goal, outcome: string, calls: number): void {
   const isStopped = goal.conclusions.some(({ blocks, outcome: how }) => blocks.length > 0 && how !== "wrong");
   if (outcome === "blocked" && !isStopped)
@@ -782,7 +782,7 @@ function explainOutcome(goal: Goal, outcome: string, calls: number): void {
     );
 }
 
-/** What is left to do; a finite list, and often none. */
+/** Remaining steps; a finite list, and often empty. */
 function listNext({ duties: all }: GoalCheck): Repair[] {
   return all.flatMap(({ repairs }) => repairs);
 }

@@ -163,7 +163,7 @@ function readZone(goal: Goal, work: GoalWork | null): Zone {
 
 // --- What the ledger says beside the goal ---
 
-/** What the rest of Knack kept of a goal: a finished skill, a person's yes, a lesson that is shown. */
+/** Things that the rest of Knack kept of a goal: a finished skill, an accepted lesson, a shown lesson. */
 export async function findKept(store: Store, goal: Goal, work: GoalWork | null): Promise<Kept[]> {
   if (goal.session === null) return [];
   const until = goal.closed?.at ?? Number.POSITIVE_INFINITY;

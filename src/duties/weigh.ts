@@ -1,7 +1,7 @@
 import { type Factors, factorNames } from "../records/index.ts";
 import { extractTerms, measureSimilarity } from "../text/index.ts";
 
-/** What each factor of an observation counts. */
+/** The weight of each factor of an observation. */
 const weights: Factors = { novelty: 0.3, impact: 0.25, surprise: 0.2, relevance: 0.15, repetition: 0.1 };
 
 /** From this score on an observation is worth keeping. */
@@ -13,12 +13,12 @@ export function scoreFactors(factors: Factors): number {
   return Math.round(sum * 10_000) / 10_000;
 }
 
-/** What is recorded about an observation, from which its factors follow. */
+/** The recorded facts from which an observation's factors follow. */
 export interface ObservedFacts {
   readonly text: string;
-  /** What the project knows already: lessons that are shown, and insights that were kept. */
+  /** Knowledge the project has already: lessons that are shown, and insights that were kept. */
   readonly known: readonly string[];
-  /** What was observed in the project's earlier goals. */
+  /** Observations of the project's earlier goals. */
   readonly earlier: readonly string[];
   /** The words of what is worked on. */
   readonly goal: string;
@@ -33,7 +33,7 @@ export interface ObservedFacts {
 const wholeImpact = 4;
 const wholeSurprise = 4;
 const wholeRepetition = 3;
-/** What a person says unasked is not expected, and less of a surprise than being told that one is wrong. */
+/** A remark that nobody asked for is unexpected, but less of a surprise than a correction. */
 const saidSurprise = 0.5;
 /** Share of their words from which two observations are the same. */
 const sameShare = 0.6;

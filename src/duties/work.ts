@@ -58,7 +58,7 @@ export function readStretches(events: readonly Event[], calls: CallReader): Stre
   });
 }
 
-/** What any events show, for a goal that no prompt began. */
+/** Counts over any events, for a goal that no prompt began. */
 export function readWork(events: readonly Event[], calls: CallReader): WorkFacts {
   return countWork(events, calls, readTurns(events).filter(isObjection).length);
 }
@@ -125,7 +125,7 @@ function describeAsk(words: string): string {
   return cutAtWord(line, goalChars);
 }
 
-/** What a stretch of a session shows; counted from its events alone. */
+/** Counts over a stretch of a session, from its events alone. */
 function countWork(events: readonly Event[], calls: CallReader, corrections: number): WorkFacts {
   const own = events.filter((event) => event.kind === "call" && !isOwnCall(event));
   const failed = own.filter(({ outcome }) => outcome === "failed");

@@ -13,7 +13,7 @@ export interface Knack {
   readonly skills: string;
 }
 
-/** What the hook answers to an event. */
+/** The hook's answer to an event. */
 export interface Answer {
   /** Facts for the agent. */
   readonly context: string | null;
@@ -63,7 +63,7 @@ export class HookCaller {
     await Promise.all(this.running);
   }
 
-  /** What one of Knack's commands says to the person. Never rejects. */
+  /** The output of one of Knack's commands for the person. Never rejects. */
   command(name: string, words: string, cwd: string): Promise<string> {
     const { node, cli, home } = this.knack;
     const args = [cli, "slash", name, ...(words.trim() === "" ? [] : [words.trim()])];

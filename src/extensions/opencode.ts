@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { asArray, asObject, asString, isObject, type JsonObject } from "../base/index.ts";
 import { type Answer, findFile, HookCaller, type Knack } from "./ask.ts";
 
-/** What OpenCode hands to a plugin, as far as it is used here (@opencode-ai/plugin 1.18). */
+/** The parts of OpenCode's plugin API that are used here (@opencode-ai/plugin 1.18). */
 interface PluginInput {
   readonly directory: string;
   readonly client: {
@@ -47,7 +47,7 @@ interface Command {
   readonly template: string;
 }
 
-/** What is known of a session: asked for once. */
+/** Facts about a session, asked for once. */
 interface Session {
   readonly isSubagent: boolean;
   readonly isHeadless: boolean;

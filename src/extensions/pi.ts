@@ -1,7 +1,7 @@
 import { asArray, asObject, asString, type JsonObject } from "../base/index.ts";
 import { type Answer, HookCaller, type Knack } from "./ask.ts";
 
-/** What pi hands to an extension, as far as it is used here. */
+/** The parts of pi's extension API that are used here. */
 interface ExtensionApi {
   on(event: string, handle: (event: JsonObject, context: Context) => Promise<unknown>): void;
   registerCommand(
@@ -98,7 +98,7 @@ function startSource(reason: string | null): string {
   return reason === "new" ? "clear" : "startup";
 }
 
-/** What a failed call printed, as Claude Code words it: the exit code of a command first. */
+/** The output of a failed call in Claude Code's form: a command's exit code comes first. */
 function readError(content: unknown): string {
   const text = asArray(content)
     .map((block) => asString(asObject(block)?.text) ?? "")

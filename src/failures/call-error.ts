@@ -70,7 +70,7 @@ export function saysNothing(output: string): boolean {
   return /^\s*(?:Exit code:? \d+)?\s*$/i.test(output);
 }
 
-/** What a program prints of its own usage below a complaint is no complaint. */
+/** The usage that a program prints below a complaint is no complaint. */
 function withoutUsage(output: string): string {
   const at = /^usage:/im.exec(output)?.index ?? 0;
   return at > 0 && complains(output.slice(0, at)) ? output.slice(0, at) : output;
@@ -109,7 +109,7 @@ const missingPath =
 /** A trouble with the words of a command that the shell itself complains of, whatever program it was to start. */
 interface ShellQuirk {
   readonly name: string;
-  /** What to do and why, in a sentence, given the shell's words. */
+  /** The advice and its reason, in a sentence, given the shell's words. */
   readonly advise: (said: string) => string;
   readonly action: string;
 }
@@ -305,7 +305,7 @@ function readRule(line: string): string | null {
   return null;
 }
 
-/** What a tool's own fixer rewrites without changing what the code means: layout and the order of imports. */
+/** Rules that a tool's own fixer satisfies without changing the meaning of code: layout and the order of imports. */
 const formats: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:× )?(?:Formatter would have printed|The imports and exports are not sorted|Import statements (?:could be|are not) sorted)|^(?:at )?\S+\.\w+(?::\d+:\d+)? (?:format|organizeImports|assist\/source\/organizeImports)\b/,

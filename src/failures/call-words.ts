@@ -90,7 +90,7 @@ export function editsInPlace(command: string): boolean {
 
 interface RefusedValue {
   readonly word: string;
-  /** What the option names by its last part: `--add-label` takes a label. */
+  /** The thing that an option names by its last part: `--add-label` takes a label. */
   readonly kind: string;
 }
 

@@ -185,7 +185,7 @@ function redirect(redirects: readonly Redirection[], before: Omit<Traces, "line"
 
 // --- What a command prints about its own parts ---
 
-/** What is printed after a part of an `&&` / `||` list if it worked, or if it failed. */
+/** Text that is printed after a part of an `&&` / `||` list if it worked, or if it failed. */
 function readMarks({ commands, operators }: AndOr, at: number, outer: Omit<Traces, "line">): Partial<Traces> {
   let { whenWorked, whenFailed, isForgiven } = outer;
   const rest = operators.slice(at);

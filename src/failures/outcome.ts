@@ -176,7 +176,7 @@ const filters = wordSet(
   "grep egrep fgrep zgrep rg ag head tail sed awk sort uniq wc cut tr jq yq tee cat bat nl column less more fold rev tac paste comm xxd od strings base64 ts xargs fmt perl",
 );
 
-/** What the command itself prints about a part: its exit status, or words that follow only on success or failure. */
+/** The command's own report on a part: its exit status, or words that follow only on success or failure. */
 function readTold({ traces }: Run, { lines, text }: Shown): Verdict | null {
   const { toldExit, whenWorked, whenFailed } = traces;
   const status = toldExit === null ? undefined : readStatus(toldExit.slice(toldExit.indexOf(":") + 1), text);

@@ -451,7 +451,7 @@ function canCure(run: Run, failure: Failure, said: readonly Event[]): boolean {
   return role !== "check" && (isNamedStep(run, failure) || isSpokenOf(run, failure, said));
 }
 
-/** What puts right a trouble of this kind, wherever it is met. */
+/** The fixes for a failure of this kind, wherever it occurs. */
 const usualSteps: Partial<Record<Cause, RegExp>> = {
   service: /\b(?:up|start|restart|serve|run|enable|launch|boot)\b/,
   permission: /\b(?:chmod|chown|login|auth|unlock|trust)\b/,

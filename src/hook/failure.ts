@@ -33,7 +33,7 @@ export async function atFailure(call: HookEvent): Promise<HookReply | null> {
     const seen = openMarks(home, markSession(call));
     // If the agent may be asked what solved a failure, the end of this turn waits for what is learned from it.
     if (head.foreground === "ask") openMarks(home, session).once("failed");
-    const asked = { project, home: findHome(call.cwd ?? ""), branch, now };
+    const asked = { project, home: findHome(call.cwd ?? ""), asker: "nobody", branch, now } as const;
     const matches = await recallFromSnapshot(known, question, asked);
     const [match] = matches;
     if (!match || match.from.every((one) => isInContext(call, one))) return null;

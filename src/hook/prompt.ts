@@ -61,7 +61,7 @@ const requests = {
 /** Asks for a skill in so many words: what was done is to be kept as steps, not as a sentence. */
 const asksForSkill = /\b(?:make|create|write|save|turn|keep|learn)\b[^.?!\n]{0,60}\bskill\b/i;
 
-/** What the person asks to have remembered, which is noted: a lesson with these words needs no other yes. */
+/** Notes a request to remember something: a lesson with these words needs no other approval. */
 function readRequest({ home, session }: HookEvent, text: string): keyof typeof requests | null {
   const own = ownWords(text);
   const request = asksForSkill.test(own) ? "skill" : asksToRemember(own) ? "lesson" : null;
@@ -97,7 +97,8 @@ interface Fit {
 
 async function recallLessons(call: HookEvent, known: OpenSnapshot, text: string): Promise<Fit[]> {
   const { project, branch } = known;
-  const asked = { project, home: findHome(call.cwd ?? ""), branch, now: call.now };
+  const home = findHome(call.cwd ?? "");
+  const asked = { project, home, asker: "nobody", branch, now: call.now } as const;
   const matches = await recallFromSnapshot(known, readQuestion(text), asked);
   return matches.flatMap((match) => {
     const made = known.get("made", match.lesson.id);

@@ -32,7 +32,7 @@ function join(owed: HookReply | null, news: HookReply | null): HookReply {
   return { ...news, ...owed, receipt };
 }
 
-/** What the session's goal owes: told, or where that is allowed, a reason to hold the turn once. */
+/** Tells the open duties of the session's goal, or where that is allowed, holds the turn once. */
 function tellDuty(call: HookEvent, known: OpenSnapshot, isWorking: boolean): HookReply | null | "wait" {
   const setting = readSetting(call, known);
   if (setting === "off") return null;

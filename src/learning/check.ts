@@ -30,7 +30,7 @@ interface CheckedAnswer {
 }
 
 interface Grounds {
-  /** What rules found in the session: a cure that they proved keeps its symptom and its call. */
+  /** The rules' findings in the session: a cure that they proved keeps its symptom and its call. */
   readonly byRules: readonly Finding[];
   readonly known: readonly KnownLesson[];
 }
@@ -213,7 +213,7 @@ function isFailing({ outcome, text }: Event): boolean {
   return outcome === "failed" || outcome === "rejected" || complains(text);
 }
 
-/** What is wrong with a lesson by its words alone. */
+/** Finds faults in the words of a lesson. */
 function findFlaw(lesson: string): string | null {
   if (/^(?:the |this |an? )?(?:agent|assistant|user|person|developer|session|model)\b/i.test(lesson))
     return "it tells a story instead of what to do";

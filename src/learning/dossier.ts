@@ -163,7 +163,7 @@ export function describeEvent(event: Event, brief = false): JsonObject {
 /** Characters of the parts of an event that is told of in brief. */
 const briefChars = 700;
 
-/** What a shell call was given besides its command: rights it asked for, a time limit. Such an option may be the cure. */
+/** Options of a shell call besides its command: rights it asked for, a time limit. Such an option may be the cure. */
 function listOptions({ command, input }: Event): string {
   if (command === null || input === null) return "";
   const isUsual =

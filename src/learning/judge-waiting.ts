@@ -65,7 +65,7 @@ export interface JudgeOptions {
   readonly onJudged?: (done: number, all: number) => void;
 }
 
-/** What judging everything that waits would take. */
+/** The cost and time of judging everything that waits. */
 export interface JudgingPlan {
   readonly judge: string;
   readonly sessions: number;
@@ -76,7 +76,7 @@ export interface JudgingPlan {
 /** A session's judgement, as far as it goes now. */
 type JudgedNow = SessionJudgement & { readonly session: TranscriptId };
 
-/** What judging came to. */
+/** The result of judging. */
 export interface Judging {
   readonly judged: readonly JudgedNow[];
   /** Sessions with leads that still nobody judged. */
@@ -96,7 +96,7 @@ export function openJudging(deps: JudgingDeps) {
       const waiting = await findWaiting(deps, { project });
       return { sessions: waiting.length, leads: countLeads(waiting) };
     },
-    /** What judging everything that waits would take. */
+    /** The cost and time of judging everything that waits. */
     planJudging: async () => planJudging(judges.choose(), await findWaiting(deps, {})),
     /** The leads that nobody judged, newest sessions first. */
     leads: async () =>
@@ -267,7 +267,7 @@ function planJudging({ name, price }: ChosenJudge, waiting: readonly WaitingSess
   };
 }
 
-/** What came of asking about one session. */
+/** The result of asking about one session. */
 interface Judged {
   readonly judgement: SessionJudgement | null;
   readonly fellBack: string | null;
@@ -311,7 +311,7 @@ async function judgeOne(
 
 // --- What a judge is told, and what becomes of its word ---
 
-/** What a judge is told of a session's project, each thing looked up once in a run. */
+/** The facts about a session's project for a judge, each looked up once in a run. */
 interface ProjectReader {
   listKnown(session: SessionView): Promise<readonly KnownLesson[]>;
   /** Lines of instruction files that the project's latest sessions show. */
@@ -468,7 +468,7 @@ async function findDossier(
   return { ...dossier, prompt, session: first.session.id, left: waiting.length - 1 };
 }
 
-/** What came of an agent's answer to a dossier. */
+/** The result of an agent's answer to a dossier. */
 export type Submitted =
   | {
       readonly ok: true;

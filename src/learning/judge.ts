@@ -15,13 +15,13 @@ export interface JudgedSession {
   readonly material: SessionMaterial;
   /** The leads that nobody judged yet. */
   readonly leads: readonly Lead[];
-  /** What was judged in it before. */
+  /** The verdict on it so far. */
   readonly before: Verdict;
   readonly byRules: readonly Finding[];
   readonly who: AskedFor;
 }
 
-/** What a judge said about some leads. */
+/** A judge's verdict on some leads. */
 export type Verdict = Pick<SessionJudgement, "lessons" | "aside" | "leads">;
 
 export const noVerdict: Verdict = { lessons: [], aside: [], leads: [] };
@@ -102,7 +102,7 @@ export function joinVerdicts(before: Verdict, now: Verdict): Verdict {
 }
 
 /**
- * What a session teaches: a judge's lessons, and what rules say about places that no judge looked at, or that a person
+ * The findings of a session: a judge's lessons, and the rules' findings about places that no judge looked at, or that a person
  * decided about.
  */
 export function settleFindings(

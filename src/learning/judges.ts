@@ -120,7 +120,7 @@ export interface JudgeState extends ModelUse {
   /** Why it cannot be asked; null when it can. */
   readonly unset: string | null;
   readonly budget: ModelLimits;
-  /** What a usual session costs with it, in US dollars. */
+  /** The cost of a usual session with it, in US dollars. */
   readonly usdPerSession: number;
 }
 

@@ -240,7 +240,7 @@ async function selectSessions(sessions: readonly SessionView[], isRefused: Learn
   return { eligible, skipped };
 }
 
-/** What one look at a session, by rules or by a judge, comes to. */
+/** The result of one look at a session, by rules or by a judge. */
 export interface SessionResult extends SessionToLearn, ReadSession {
   readonly findings: readonly Finding[];
   readonly leads: readonly Lead[];
@@ -270,7 +270,7 @@ export async function readForLearning(store: Store, session: SessionView) {
   return { events, calls, own, troubles, byRules: findCertain(own, calls), leads: findLeads(own, calls) };
 }
 
-/** What a session teaches, with what was judged of it. */
+/** The findings of a session, with the judge's verdicts. */
 export async function settle(
   store: Store,
   session: SessionView,
@@ -292,7 +292,7 @@ export async function settle(
 /** Events of the earlier parts of a long session that are looked at. */
 const mostEarlier = 1_000;
 
-/** What the earlier parts of a long session say in the words of its findings. */
+/** The findings of the earlier parts of a long session. */
 async function findEarlier(
   { events }: Store,
   session: SessionView,
@@ -541,7 +541,7 @@ function isGone({ part }: SessionView): boolean {
   return part?.until === 0;
 }
 
-/** What is due, once the events are there by which long sessions are divided. */
+/** The sessions that are due, once the events are there by which long sessions are divided. */
 async function findReadable(
   deps: IngestDeps,
   due: readonly SessionToLearn[],

@@ -16,7 +16,7 @@ export type LessonFacts = Pick<
 >;
 
 /**
- * What becomes of a lesson: it is shown to the person; kept, so that it is found when the same failure comes back or
+ * The fate of a lesson: it is shown to the person; kept, so that it is found when the same failure comes back or
  * other sessions confirm it; or dropped.
  */
 export type Worth = "shown" | "kept" | { readonly dropped: string };

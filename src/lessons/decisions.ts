@@ -358,7 +358,7 @@ async function findShared({ store, clock }: LessonDeps, all: boolean): Promise<S
   );
 }
 
-/** What `findAllShared` would say of one lesson. */
+/** One lesson as `findAllShared` lists it. */
 async function findSharedBy({ store, clock }: LessonDeps, lesson: Lesson): Promise<SharedLesson> {
   const projects = await loadProjects(store);
   const own = createMember(lesson, clock.now(), createResolver(projects));

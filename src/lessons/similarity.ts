@@ -277,7 +277,7 @@ function listShapeCues(symptom: Symptom): string[] {
   return shape === null ? [] : [`shape ${shape}`];
 }
 
-/** What a sandbox refuses one program it refuses the next, whatever host or file it was. */
+/** Refusals by a sandbox are alike, whatever program, host or file they are about. */
 function listSandboxCues({ cause }: Symptom): string[] {
   return cause === "permission" || cause === "transient" ? [`sandbox ${cause}`] : [];
 }

@@ -33,7 +33,7 @@ export {
   type RulesFile,
   readFiles,
   readHistory,
-  toFileContent,
+  toPageContent,
 } from "./publish/changes.ts";
 export { findHold, type WrittenPackage } from "./publish/hold.ts";
 export { type LeftOut, listPublished, type PublishedItem, type Suggestion } from "./publish/lessons.ts";

@@ -116,7 +116,7 @@ export function scanForeign(files: PackageFileList, main = skillFile): Concern[]
   return [...new Map(all.map((one) => [`${one.code} ${one.where} ${one.message}`, one])).values()];
 }
 
-/** What a person should look at in a package that is not in the one before it. */
+/** Concerns in a package that the version before it did not have. */
 export function scanPackageSince(before: PackageFileList | null, files: PackageFileList): Concern[] {
   const old = new Set(scanForeign(before ?? []).map(({ code, message }) => `${code} ${message}`));
   return scanForeign(files).filter((one) => needsPerson([one]) && !old.has(`${one.code} ${one.message}`));

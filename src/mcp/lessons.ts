@@ -13,7 +13,7 @@ const partChars = 32_000;
 const lookMs = 10_000;
 
 type Dossier = NonNullable<Awaited<ReturnType<Knack["nextDossier"]>>>;
-type Submitted = Extract<Awaited<ReturnType<Knack["submitDossier"]>>, { ok: true }>;
+type AcceptedDossier = Extract<Awaited<ReturnType<Knack["submitDossier"]>>, { ok: true }>;
 
 export const lessonLeads = defineTool({
   name: "lesson_leads",
@@ -143,7 +143,7 @@ function parseAnswer(given: unknown): unknown {
 async function describeSubmitted(
   call: ToolCall,
   active: ActiveCaller,
-  { lessons, aside, left }: Submitted,
+  { lessons, aside, left }: AcceptedDossier,
 ): Promise<AuthoringResult<ToolReply>> {
   const held = new Set(await acceptRequested(call, active, lessons));
   const waiting = await findUndecided(call, lessons);

@@ -64,7 +64,7 @@ async function findSkills(knack: Knack, query: string, cwd: string) {
 
 type Fix = Awaited<ReturnType<Knack["recall"]>>["matches"][number];
 
-/** What `knack recall --error` finds, without what may be dangerous. */
+/** The results of `knack recall --error`, without those that may be dangerous. */
 async function findFixes(knack: Knack, error: string, command: string | null, cwd: string): Promise<Fix[]> {
   const asked = { command: command && redact(command), output: redact(error), exitCode: null };
   const { matches } = await knack.recall(asked, cwd, "agent");

@@ -16,7 +16,7 @@ export interface Asker {
   readonly redactor: Redactor;
   readonly model: Model;
   readonly limits: ModelLimits;
-  /** What the model's tokens cost; null where that is unknown. */
+  /** The price of the model's tokens; null if unknown. */
   readonly price: ReturnType<typeof findPrice>;
 }
 

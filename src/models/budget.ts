@@ -2,20 +2,20 @@ import type { EntryOf } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
 import type { ModelRequest } from "./model.ts";
 
-/** What calls of models cost in the last 24 hours. */
+/** The cost of model calls in the last 24 hours. */
 interface Spend {
   readonly calls: number;
   readonly failed: number;
   readonly usd: number;
 }
 
-/** What may be spent. */
+/** The limits on spending. */
 export interface ModelLimits {
   readonly usdPerDay: number;
   readonly usdPerCall: number;
 }
 
-/** What all calls for one purpose may cost together since it began, and the setting that says so. */
+/** The limit on all calls for one purpose since it began, and the setting it comes from. */
 interface PurposeBudget {
   readonly purpose: string;
   readonly usd: number;
@@ -23,7 +23,7 @@ interface PurposeBudget {
   readonly setting: string;
 }
 
-/** What models cost in the last day, and whether one may be asked now. */
+/** The cost of models in the last day, and whether one may be asked now. */
 export interface ModelUse {
   readonly spent: Spend;
   /** Until when no model is asked, after repeated failures; null when one may be asked. */
@@ -34,7 +34,7 @@ export interface ModelUse {
 }
 
 const dayMs = 86_400_000;
-/** What an agent's program may cost beyond the estimate: it adds words, thoughts and turns of its own. */
+/** Allowance for an agent's program beyond the estimate: it adds words, thoughts and turns of its own. */
 export const agentExtraUsd = 0.15;
 /** Calls in a day, whatever they cost: models without a price are bounded too. */
 const callsPerDay = 200;
@@ -62,7 +62,7 @@ export async function readModelUse(store: Ledger, now: number): Promise<ModelUse
   };
 }
 
-/** What was spent for one purpose since it began; the clock may have gone back since. */
+/** The amount spent for one purpose since it began; the clock may have gone back since. */
 export async function readPurposeSpend(store: Ledger, purpose: string, since: number, now: number) {
   return sumForPurpose(await readCalls(store, Math.min(since, now) - dayMs), purpose);
 }
@@ -113,7 +113,7 @@ export function breakUntil(
   return until > now ? until : null;
 }
 
-/** What may be set aside for a call that is estimated to cost so much; or why it is not made. */
+/** The amount to reserve for a call with this estimated cost; or why it is not made. */
 export async function decideBudget(
   store: Ledger,
   now: number,
@@ -188,7 +188,7 @@ const prices: readonly (readonly [RegExp, Price])[] = [
   [/\bgemini\b.*\bpro\b/, { input: 4, output: 18 }],
 ];
 
-/** What a large model costs: the assumption where the price is unknown. */
+/** The price of a large model, assumed if the price is unknown. */
 const unknownPrice: Price = { input: 6, output: 30 };
 
 /** Characters per token, at least: before a call, the estimate errs on the expensive side. */
@@ -213,7 +213,7 @@ export function computeCost(
   return (inputTokens * input + outputTokens * output) / 1_000_000;
 }
 
-/** What requests of these sizes would cost together. */
+/** The estimated cost of requests of these sizes together. */
 export function estimateCost(
   requests: readonly { readonly inputTokens: number; readonly outputTokens: number }[],
   price: Price | null,

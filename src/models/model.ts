@@ -3,7 +3,7 @@ import { redact } from "../trust/index.ts";
 
 /** One call of a model. */
 export interface ModelRequest {
-  /** The same words have the same id, whoever is asked. */
+  /** Equal words have the same id, whichever model is asked. */
   readonly id: string;
   readonly purpose: string;
   readonly system: string;
@@ -11,7 +11,7 @@ export interface ModelRequest {
   /** JSON Schema of the answer. */
   readonly schema: JsonObject;
   readonly maxOutputTokens: number;
-  /** What the call may cost, for models that can be told. */
+  /** The most the call may cost, for models that accept a limit. */
   readonly maxUsd: number;
   readonly timeoutMs: number;
 }

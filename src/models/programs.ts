@@ -91,7 +91,7 @@ function quietEnv(env: ProgramEnv): Record<string, string | undefined> {
   return { ...rest, KNACK_DISABLE: "1" };
 }
 
-/** What a program prints that does not know its arguments: it is another version, and asked nobody. */
+/** Output of a program that does not know its arguments: it is another version, and no model was asked. */
 const unknownArguments = /^error: (?:unknown option|unexpected argument|unrecognized subcommand)/;
 
 /** The failure of a program that gave no answer; null when it may have given one. */

@@ -45,7 +45,7 @@ function listTraces(env: Env): Readonly<Record<JudgeAgent, SignInTraces>> {
 export interface SignedInAgent {
   readonly agent: JudgeAgent;
   readonly title: string;
-  /** What to set `judge` to. */
+  /** The value to set `judge` to. */
   readonly judge: string;
 }
 

@@ -11,7 +11,7 @@ import {
   publishPlan,
   readFiles,
   readHistory,
-  toFileContent,
+  toPageContent,
 } from "../library/index.ts";
 import type { Actor, Artifact, GoalId, Project } from "../records/index.ts";
 import { cutAtWord, oneLine } from "../text/index.ts";
@@ -70,7 +70,7 @@ export interface StoredPage extends Page {
   readonly reach: Artifact["reach"] | null;
 }
 
-/** What adding would do. */
+/** The effect of adding an entry. */
 export type PagePlan = Plan & {
   readonly page: string | null;
   readonly says: "added" | "confirmed" | "there";
@@ -187,7 +187,7 @@ export class ProjectPages {
     const concerns = scan(page.text, { most: Number.POSITIVE_INFINITY });
     if (!mayBeWritten(concerns)) return { ok: false, because: describeRefusal(concerns) };
     const known = history.kept.find(({ path }) => path === page.path);
-    const content = toFileContent("page", pageName(page.key), page.text);
+    const content = toPageContent(pageName(page.key), page.text);
     const files = known ? await this.deps.versions.restore(known.content).catch(() => null) : null;
     const before = known ? { hash: known.content, files } : content;
     const artifact = known ?? this.artifactOf(page.key, wanted ?? "repository");
@@ -250,7 +250,7 @@ export class ProjectPages {
     const path = `${this.folder(key)}.md`;
     const found = await this.deps.library.readText(path, this.project.root);
     if (found.found !== "text") return null;
-    const { hash } = toFileContent("page", pageName(key), found.text);
+    const { hash } = toPageContent(pageName(key), found.text);
     const known = kept.find((one) => one.path === path);
     const state = known === undefined ? "foreign" : known.content === hash ? "kept" : "edited";
     const reach = known?.reach ?? null;
@@ -283,7 +283,7 @@ export class ProjectPages {
     return null;
   }
 
-  /** What is there already is not written twice: another goal or session that meets it again is one more proof of it. */
+  /** An entry that exists already is not written twice: another goal or session that meets it again is further evidence. */
   private async planConfirm(
     page: StoredPage,
     same: PageEntry,
@@ -387,7 +387,7 @@ export class ProjectPages {
     const before = page === null ? null : await readFiles(this.deps, artifact);
     // It was changed while this was planned.
     if (page !== null && before?.hash !== page.hash) return refuse(`${key} is being changed by hand`);
-    const after = toFileContent("page", pageName(key), text);
+    const after = toPageContent(pageName(key), text);
     const step = planChange(history, artifact, page === null ? "create" : "update", before, after);
     return { ok: true, steps: [step], concerns, belongsTo: null, page: key, says };
   }

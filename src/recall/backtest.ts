@@ -613,14 +613,14 @@ function listMoments(learned: ReturnType<typeof learnByRules>, startedAt: number
   });
 }
 
-/** What a turn taught: its entries, and the moments at which a failure was met that it overcame, or a person spoke. */
+/** The entries of a turn, and the moments at which a failure that it overcame was met, or a person spoke. */
 interface Taught {
   readonly at: number;
   readonly entries: readonly LedgerEntry[];
   readonly moments: readonly Moment[];
 }
 
-/** What each turn of a session taught; it is known once the turn has ended in which a failure was overcome. */
+/** The lessons of each turn of a session; they are known once the turn has ended in which a failure was overcome. */
 function listTaught(
   { events, recoveries, entries }: ReturnType<typeof learnByRules>,
   moments: readonly Moment[],
@@ -696,7 +696,7 @@ function describeEnd(recovery: Recovery, { files }: Symptom, events: readonly Ev
   };
 }
 
-/** What a lesson says was done, and the same failure came again. */
+/** Whether a lesson's action was taken and the same failure came again. */
 function isTriedInVain({ call }: Finding, { tried }: MetFailure): boolean {
   return call !== null && tried.some((each) => makesCall(each, call));
 }

@@ -5,7 +5,7 @@ interface Unit {
 }
 
 /** The result of a comparison so far, valid at any number of looks (anytime-valid). */
-interface TrialDifference {
+export interface TrialDifference {
   /** Sessions that had it, and that had not, with what was measured on average. */
   readonly had: Side;
   readonly hadNot: Side;

@@ -322,7 +322,7 @@ function fitFinding(question: Question, known: KnownFinding, asked: Circumstance
   return score < requiredScore(by, asked) ? null : { known, fit, score, by, distance };
 }
 
-/** What to do, in words that an agent may be told: a judge's own may be made of anything that the judge was shown. */
+/** The action, in words that an agent may be told: a judge's own may be made of anything that the judge was shown. */
 export function describeCure({ by, action, call }: Finding | Lesson, isAccepted: boolean): string {
   return by === "judge" && !isAccepted && call !== null ? `use ${call.join(" ")}` : action;
 }

@@ -9,12 +9,10 @@ import {
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
 import { loadToldLessons, readCredits } from "./credit.ts";
-import { compareCourses, compareInTurn } from "./experiment.ts";
+import { compareCourses, compareInTurn, type TrialDifference } from "./experiment.ts";
 
 /** Cap on the calls counted for one prompt. */
 export const mostCallsPerPrompt = 50;
-
-type TrialDifference = ReturnType<typeof compareInTurn>;
 
 /** A comparison for each figure. */
 type Comparison = Readonly<Record<keyof SessionFigures, TrialDifference>>;

@@ -553,10 +553,9 @@ export async function readSnapshot<Result>(
 export function recallFromSnapshot(
   { table }: Pick<Snapshot, "table">,
   question: Question,
-  asked: Omit<Parameters<typeof recall>[2], "asker">,
-  asker: Parameters<typeof recall>[2]["asker"] = "nobody",
+  asked: Parameters<typeof recall>[2],
 ): Promise<LessonMatch[]> {
-  return recall(openMemory(table), question, { ...asked, asker });
+  return recall(openMemory(table), question, asked);
 }
 
 function openMemory(table: Table): Parameters<typeof recall>[0] {

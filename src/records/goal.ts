@@ -5,11 +5,11 @@ import type { Actor, SessionId, TranscriptId } from "./session.ts";
 /** The id of a goal: one thing worked on, a stretch of one session. */
 export type GoalId = string & { readonly idKind?: "goal" };
 
-/** What makes an observation worth keeping, each from 0 to 1. */
+/** Factors that make an observation worth keeping, each from 0 to 1. */
 export const factorNames = ["novelty", "impact", "surprise", "relevance", "repetition"] as const;
 export type Factors = Readonly<Record<(typeof factorNames)[number], number>>;
 
-/** What a goal's stretch of the session shows, counted by rules when it is closed: events are purged later. */
+/** Counts over a goal's part of the session, taken by rules when it is closed: events are purged later. */
 export interface WorkFacts {
   readonly calls: number;
   readonly failed: number;
@@ -58,7 +58,7 @@ interface OfGoal {
 }
 
 export interface GoalOpened extends OfGoal {
-  /** What is to be done, redacted and short. */
+  /** The task, redacted and short. */
   readonly text: string;
   readonly category: string;
   /** A prompt that asked for work, or somebody by hand; `duty` for a goal that the waivers duty opened. */
@@ -88,7 +88,7 @@ export interface Observation {
 
 export interface Kept {
   readonly observation: string | null;
-  /** What it became: a page, a finished skill, a lesson that a person said yes to, one that is shown, or a word on the goal. */
+  /** Where it was kept: a page, a finished skill, an accepted or shown lesson, or a conclusion on the goal. */
   readonly how: "page" | "skill" | "yes" | "lesson" | "goal";
   readonly name: string;
   readonly insight: string;
@@ -124,7 +124,7 @@ export interface Conclusion {
   readonly text: string;
   /** A signal of weight 0 is silence: a command that said nothing. */
   readonly evidence: readonly { readonly text: string; readonly weight: 0 | 1 }[];
-  /** What is not done because of it. */
+  /** The work that is left out because of it. */
   readonly blocks: readonly string[];
   readonly recheckAt: number;
 }
@@ -147,14 +147,14 @@ export interface Debt {
 
 export interface GoalClosed extends OfGoal {
   readonly outcome: GoalOutcome;
-  /** What closed it. */
+  /** The event that closed it. */
   readonly path: "turn-end" | "new-ask" | "session-end" | "by-hand";
   /** How the lesson duty stood. */
   readonly lesson: "kept" | "not-needed" | "waived" | "unlearned";
   readonly facts: WorkFacts;
 }
 
-/** What a goal's entries say, by type. */
+/** The data of a goal's entries, by type. */
 export interface GoalEntryData {
   "goal.opened": GoalOpened;
   "goal.observed": OfGoal & Observation;
@@ -228,7 +228,7 @@ export type BriefFacts = Pick<
   "calls" | "failed" | "overcome" | "corrections" | "retries" | "reverted" | "dependencies"
 >;
 
-/** What is known of a goal where many are looked through. */
+/** A goal in short, for reading many. */
 export interface GoalBrief
   extends Pick<Goal, "id" | "project" | "session" | "text" | "category" | "by" | "openedAt"> {
   readonly closedAt: number | null;

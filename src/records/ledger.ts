@@ -116,7 +116,7 @@ interface ShownSkill extends Shown {
 export interface SkillsTrusted {
   /** The checkout's root folder. */
   readonly root: string;
-  /** What was accepted there; nothing where the person said no. */
+  /** The accepted skills; empty if the person said no. */
   readonly skills: readonly {
     readonly name: string;
     /** The file with its text, below the root. */

@@ -256,7 +256,7 @@ export interface Finding extends LessonText {
 
 /** A place in a session where something may be learned, for a judge to look at. */
 export interface Lead {
-  /** The same for the same place when the session grows. */
+  /** Stays the same for a place when the session grows. */
   readonly id: string;
   readonly kind: FindingKind;
   /** The events it rests on, the deciding one first. */
@@ -294,7 +294,7 @@ export function makeFinding(lesson: NewLesson, all: readonly [Event, ...Event[]]
 /** Characters of a rule. */
 export const maxRuleChars = 300;
 
-/** What one line says is a rule; a skill takes several steps, or more words than a line has. */
+/** A lesson of one line becomes a rule; a skill takes several steps, or more words than a line has. */
 export function chooseArtifact({ lesson, steps }: Pick<LessonText, "lesson" | "steps">): ArtifactKind {
   return steps.length > 1 || lesson.length > maxRuleChars ? "skill" : "rule";
 }

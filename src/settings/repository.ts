@@ -8,7 +8,7 @@ const maxBytes = 64 << 10;
 export const repositoryKeys = ["learn", "show"] as const;
 type RepositoryKey = (typeof repositoryKeys)[number];
 
-/** What a repository's own settings ask for, from everybody who works in it. */
+/** The settings that a repository asks of everybody who works in it. */
 export interface RepositoryWish {
   /** False where it asks that nothing is learned from its sessions, or that agents are told nothing. */
   readonly learn: boolean;

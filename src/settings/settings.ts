@@ -255,7 +255,7 @@ export function recallSettings(
 interface RecallExceptions {
   readonly exceptions: string[];
   readonly holdout: number;
-  /** What a person set for single projects, by id or folder. */
+  /** The person's settings for single projects, by id or folder. */
   readonly dutiesIn: Readonly<Record<string, DutySetting>>;
 }
 

@@ -4,16 +4,16 @@ import { jsonBytes, writeFileAtomically } from "../base/index.ts";
 import type { Home } from "../settings/index.ts";
 import { makeFileName } from "./spool.ts";
 
-/** What the worker says of a session's goal, for the hook at the end of the turn. */
+/** The worker's verdict on a session's goal, for the hook at the end of the turn. */
 export interface TurnVerdict {
   /** The time of the note that the worker read the transcript for: it is about that turn and none before. */
   readonly at: number;
   readonly goal: string;
   readonly text: string;
   readonly blocked: boolean;
-  /** What the goal owes, for a person; null where nothing. */
+  /** Open duties, in words for a person; null for none. */
   readonly owes: string | null;
-  /** What has to be done first, each with a command that runs as it stands. */
+  /** Steps to take first, each with a command that runs as it stands. */
   readonly repairs: readonly { readonly say: string; readonly command: string }[];
 }
 

@@ -26,7 +26,7 @@ export interface LedgerInspection {
   readonly accepted: number;
 }
 
-type Row = Tables["ledger"];
+type LedgerRow = Tables["ledger"];
 
 const saltBytes = 12;
 const inspectedAtOnce = 500;
@@ -95,7 +95,7 @@ export function createLedger(db: Kysely<Tables>, clock: Clock, anchor: ChainAnch
   };
 }
 
-function entryFromRow({ at, project, session, actor, type, key, data }: Row): LedgerEntry {
+function entryFromRow({ at, project, session, actor, type, key, data }: LedgerRow): LedgerEntry {
   return { at, project, session, actor, type, key, data: parseJson(data) } as LedgerEntry;
 }
 
@@ -125,7 +125,7 @@ async function appendEntries(
   const added = [...(hasGoneBack ? [correctionEntry(recorded_at, newest)] : []), ...fresh.values()];
   let { n, link: prev } = newest ?? { n: 0, link: anchor.begin() };
   const salts = randomBytes(saltBytes * added.length);
-  const rows = added.map((entry, at): Row => {
+  const rows = added.map((entry, at): LedgerRow => {
     const data = JSON.stringify(entry.data);
     const salt = salts.toString("base64url", at * saltBytes, (at + 1) * saltBytes);
     const row = { ...entry, data, salt, recorded_at, digest: digestData(data, salt), n: ++n, prev };
@@ -151,7 +151,7 @@ function correctionEntry(at: number, { n, recorded_at }: { n: number; recorded_a
   };
 }
 
-type Correction = Pick<Row, "n" | "recorded_at">;
+type Correction = Pick<LedgerRow, "n" | "recorded_at">;
 
 async function readCorrections(db: Kysely<Tables>): Promise<Correction[]> {
   const query = db.selectFrom("ledger").select(["n", "recorded_at"]).where("type", "=", "clock.corrected");
@@ -159,9 +159,9 @@ async function readCorrections(db: Kysely<Tables>): Promise<Correction[]> {
 }
 
 /** Rows with times that are possible, in the order that these have; rows are as they were where no clock was wrong. */
-function correctTimes(rows: Row[], corrections: readonly Correction[]): Row[] {
+function correctTimes(rows: LedgerRow[], corrections: readonly Correction[]): LedgerRow[] {
   if (corrections.length === 0) return rows;
-  const correct = (row: Row): Row => {
+  const correct = (row: LedgerRow): LedgerRow => {
     // One millisecond apart, so that they stay in the order in which they were written.
     const bounds = corrections
       .filter(({ n }) => n > row.n)
@@ -250,7 +250,7 @@ async function inspectLedger(tx: Kysely<Tables>, anchor: ChainAnchor): Promise<L
   };
 }
 
-async function readAfter(tx: Kysely<Tables>, n: number, most = inspectedAtOnce): Promise<Row[]> {
+async function readAfter(tx: Kysely<Tables>, n: number, most = inspectedAtOnce): Promise<LedgerRow[]> {
   const numbers = await tx
     .selectFrom("ledger")
     .select("n")
@@ -277,7 +277,7 @@ function readBefore(begin: string): LedgerInspection["before"] {
 }
 
 type ChainedRow = Pick<
-  Row,
+  LedgerRow,
   "n" | "at" | "project" | "session" | "actor" | "type" | "key" | "recorded_at" | "digest" | "prev"
 >;
 
@@ -331,7 +331,7 @@ function computeLink(row: ChainedRow): string {
 /** Looks through a ledger, entry by entry in the order of writing, for what is not as it was written. */
 class ChainInspector {
   readonly faults: ChainFault[] = [];
-  private last: Row | null = null;
+  private last: LedgerRow | null = null;
   /** The digests that masked data must have, by the entries' keys. */
   private readonly masked: ReadonlyMap<string, string>;
   private readonly isLink: (link: string) => boolean;
@@ -341,7 +341,7 @@ class ChainInspector {
     this.isLink = isLink;
   }
 
-  inspect(row: Row): void {
+  inspect(row: LedgerRow): void {
     const { last } = this;
     const isWhole = computeLink(row) === row.link && this.hasItsData(row);
     const isFirst = row.n === 1 && last === null;
@@ -353,12 +353,12 @@ class ChainInspector {
     this.last = row;
   }
 
-  private hasItsData({ key, data, salt, digest }: Row): boolean {
+  private hasItsData({ key, data, salt, digest }: LedgerRow): boolean {
     const is = digestData(data, salt);
     return is === digest || is === this.masked.get(key);
   }
 
-  private report(kind: ChainFault["kind"], row: Row, entries: number): void {
+  private report(kind: ChainFault["kind"], row: LedgerRow, entries: number): void {
     const id = `${kind} ${row.n} ${hash(`${row.link} ${digestData(row.data, row.salt)}`)}`;
     const which = `${row.type} ${row.key}`;
     const before = kind === "removed" ? row.recorded_at : null;
@@ -367,7 +367,7 @@ class ChainInspector {
   }
 }
 
-/** What a ledger lacks that had this head; null where it still has it. `link` is that of its entry with the head's number. */
+/** The loss of a ledger that had this head; null if it still has it. `link` is that of its entry with the head's number. */
 export function findLost(
   head: Pick<LedgerHead, "entries" | "link" | "at">,
   now: { readonly entries: number; readonly at: number | null; readonly link: string | null },

@@ -139,7 +139,7 @@ function createLessons(lessons: Map<LessonId, Lesson>, database: Learning["lesso
   };
 }
 
-interface Row {
+interface FindingRow {
   readonly n: number;
   stored: StoredFinding;
   readonly evidence: FindingEvidence;
@@ -149,17 +149,17 @@ interface Row {
 
 /** Findings, and where they are looked up: by id, lesson, cue and word. */
 class Rows {
-  readonly byId = new Map<FindingId, Row>();
-  readonly byLesson = new Map<LessonId, Row[]>();
-  readonly byCue = new Map<string, Row[]>();
-  readonly byNumber: (Row | undefined)[] = [];
+  readonly byId = new Map<FindingId, FindingRow>();
+  readonly byLesson = new Map<LessonId, FindingRow[]>();
+  readonly byCue = new Map<string, FindingRow[]>();
+  readonly byNumber: (FindingRow | undefined)[] = [];
   /** Twice the number of each finding with a word, by scope and word, and one more where it stands in the trigger. */
   readonly places = new Map<string, number[]>();
 
   add(stored: StoredFinding, gist: Gist, cues: readonly string[]): void {
     this.drop(stored.id);
     const [n, evidence] = [this.byNumber.length, readEvidence(stored)];
-    const row: Row = { n, stored, evidence, gist, cues: new Set(cues) };
+    const row: FindingRow = { n, stored, evidence, gist, cues: new Set(cues) };
     this.byNumber.push(row);
     this.byId.set(stored.id, row);
     addTo(this.byLesson, stored.lessonId, row);
@@ -169,10 +169,10 @@ class Rows {
   }
 
   /** The latest last; they mostly come in the order of time. */
-  private addInOrder(cue: string, row: Row): void {
+  private addInOrder(cue: string, row: FindingRow): void {
     const list = this.byCue.get(cue) ?? [];
     let at = list.length;
-    while (at > 0 && compareLatest(row.stored, (list[at - 1] as Row).stored) > 0) at--;
+    while (at > 0 && compareLatest(row.stored, (list[at - 1] as FindingRow).stored) > 0) at--;
     list.splice(at, 0, row);
     this.byCue.set(cue, list);
   }
@@ -191,7 +191,7 @@ class Rows {
     }
   }
 
-  move(rows: readonly Row[], lessonId: LessonId): void {
+  move(rows: readonly FindingRow[], lessonId: LessonId): void {
     for (const row of rows) {
       removeFrom(this.byLesson, row.stored.lessonId, row);
       row.stored = { ...row.stored, lessonId };
@@ -199,7 +199,7 @@ class Rows {
     }
   }
 
-  withCues(cues: readonly string[]): Row[] {
+  withCues(cues: readonly string[]): FindingRow[] {
     return [...new Set(cues.flatMap((cue) => this.byCue.get(cue) ?? []))];
   }
 
@@ -208,7 +208,7 @@ class Rows {
     const all = this.byCue.get(cue) ?? [];
     const [here, elsewhere]: [StoredFinding[], StoredFinding[]] = [[], []];
     for (let at = all.length - 1; at >= 0 && (here.length < most || elsewhere.length < most); at--) {
-      const { stored } = all[at] as Row;
+      const { stored } = all[at] as FindingRow;
       const list = stored.project === project ? here : elsewhere;
       if (list.length < most) list.push(stored);
     }
@@ -216,7 +216,7 @@ class Rows {
   }
 
   /** The findings of a scope with a word. */
-  withWord(scopeId: string, word: string): Row[] {
+  withWord(scopeId: string, word: string): FindingRow[] {
     const places = this.places.get(`${scopeId} ${word}`) ?? [];
     return places.flatMap((place) => this.byNumber[place >> 1] ?? []);
   }
@@ -227,8 +227,8 @@ function createFindings(lessons: ReadonlyMap<LessonId, Lesson>): Learning["findi
   const withdrawn = new Map<FindingId, number>();
   const opposition = new Map<FindingId, Set<FindingId>>();
   const ofLesson = (id: LessonId) => rows.byLesson.get(id) ?? [];
-  const tell = (some: readonly Row[]) => some.map(({ stored }) => stored);
-  const isPromoted = ({ stored }: Row) => {
+  const tell = (some: readonly FindingRow[]) => some.map(({ stored }) => stored);
+  const isPromoted = ({ stored }: FindingRow) => {
     const lesson = lessons.get(stored.lessonId);
     return lesson?.state.status === "promoted" && lesson.scope === "user";
   };
@@ -282,7 +282,7 @@ function createFindings(lessons: ReadonlyMap<LessonId, Lesson>): Learning["findi
     withCues: async (cues, by) =>
       tell(rows.withCues(cues)).filter(({ finding }) => by === null || finding.by === by),
     sharing: async (scopeId, words, most) => {
-      const counts = new Map<Row, number>();
+      const counts = new Map<FindingRow, number>();
       for (const word of words)
         for (const row of withWord(scopeId, word)) counts.set(row, (counts.get(row) ?? 0) + 1);
       const shared = [...counts].filter(([, count]) => count >= 2);

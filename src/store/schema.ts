@@ -112,11 +112,11 @@ type Columns<Text> = Text extends `${infer First},${infer Rest}`
   ? Column<Trim<First>> & Columns<Rest>
   : Column<Trim<Text>>;
 
-type Row<Text> = { [Name in keyof Columns<Text>]: Columns<Text>[Name] };
+type Rows<Text> = { [Name in keyof Columns<Text>]: Columns<Text>[Name] };
 
 export type TableName = keyof typeof tables;
 /** The rows of each table. */
-export type Tables = { [Table in TableName]: Row<(typeof tables)[Table]["columns"]> };
+export type Tables = { [Table in TableName]: Rows<(typeof tables)[Table]["columns"]> };
 
 /** The type of each column, by table. */
 const columnTypes = new Map(

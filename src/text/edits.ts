@@ -10,7 +10,7 @@ export interface TextEdit {
   readonly inserted: string;
 }
 
-/** What setting a value makes of a text; no edit where the value is there already. */
+/** The result of setting a value in a text; no edit if the value is there already. */
 export type KeyEdit =
   | { readonly ok: true; readonly text: string; readonly edit: TextEdit | null }
   | { readonly ok: false; readonly because: string };

@@ -427,7 +427,7 @@ export class SessionBuilder {
     return events;
   }
 
-  /** What is new or changed since the last drain, under the session's name within its file. */
+  /** Events that are new or changed since the last drain, under the session's name within its file. */
   drainBatch(name: string): SessionBatch {
     return { name, facts: { ...this.facts }, counts: { ...this.counts }, events: this.drain() };
   }

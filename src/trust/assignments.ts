@@ -135,7 +135,7 @@ const nextLiterals =
   /^(?:["'][ \t]{0,4}(?:\+[ \t]{0,4}|(?:\+[ \t]{0,4})?\r?\n[ \t+]{0,60})["'][^"'\n]{4,256}(?=["']))+/;
 const nextFolded = /^(?:\r?\n[ \t]{2,16}[\w+/=-]{16,256}(?=\r?\n|$))+/;
 
-/** What follows a random value in further literals, joined by `+`, or in further lines of a YAML block. */
+/** The rest of a random value in further literals, joined by `+`, or in further lines of a YAML block. */
 function readNextLines(value: string, joint: string, text: string, at: number): string {
   if (!isScrambled(value, 8)) return "";
   const next = /[|>][-+]?[ \t]*\n/.test(joint) ? nextFolded : nextLiterals;

@@ -50,7 +50,7 @@ function arrive(standing: Standing, branch: string): Standing {
 const pullName =
   /^(?:refs\/|remotes\/)?(?:[\w.-]+\/)?(?:pr|pull|mr|merge[-_]?requests?)[/_-]?\d+(?:\/head)?$/i;
 
-/** What a program that ran does to the standing. */
+/** The effect of a program that ran on the standing. */
 function follow(standing: Standing, { name, args }: Run): Standing {
   const words = args.filter((arg) => !arg.startsWith("-"));
   const [verb = "", second = "", third = ""] = words;

@@ -97,7 +97,7 @@ function canonicalize(command: string, values: Map<string, string>): string {
 const sayings =
   /(\s(?:-\w{0,3}m|--message|--body|-b|--title|--notes|--description))[ =](?:"(?:[^"\\]|\\.){0,4000}"|'[^']{0,4000}')/g;
 
-/** What is searched for is not done either. */
+/** Words that are searched for are not run either. */
 const searches =
   /(\b(?:e|f)?(?:grep|rg|ag|ack)\b(?:\s+-{1,2}[\w-]+(?:=\S+)?){0,6})\s+(?:"[^"\n]{0,1000}"|'[^'\n]{0,1000}')/g;
 
@@ -432,7 +432,7 @@ class Downloads {
     return this.names.has(parts[0] ?? "") || this.names.has(parts.at(-1) ?? "");
   }
 
-  /** What comes out of a downloaded archive is downloaded too. */
+  /** Files from a downloaded archive count as downloaded too. */
   private unpack({ name, args }: Run): void {
     if (!/^(?:tar|unzip|7z|gunzip|bsdtar)$/.test(name) || !args.some((arg) => this.isKnown(arg))) return;
     for (const arg of args)

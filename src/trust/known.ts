@@ -50,7 +50,7 @@ export class SessionSecrets {
     }
   }
 
-  /** What was learned since the last call and is new to the session: earlier parts of it may still hold it. */
+  /** Secrets found since the last call that are new to the session: earlier parts of it may still hold them. */
   takeFresh(): { readonly value: string; readonly mask: string }[] {
     const values = this.fresh.flatMap((value) => [value, ...encode(value)]);
     this.fresh = [];

@@ -156,7 +156,7 @@ const quotedPhrase =
 const prompt =
   /(?:[Pp]assword|[Pp]assphrase|\bPIN|[Pp]asscode)\b[^\n\0=]{0,80}?: ?([\x21-\x7e]{4,80})(?=\s*(?:\n|\0|$|\\n))/g;
 
-/** What was typed at a password prompt, to the end of its line. */
+/** Text typed at a password prompt, to the end of its line. */
 function promptAnswers(text: string): Span[] {
   return [...text.matchAll(prompt)].flatMap((match) => {
     const value = isInMask(text, match.index) ? "" : (match[1] ?? "");

@@ -36,7 +36,7 @@ function printedBy(command: string, output: string): string | undefined {
   return value !== undefined && (isTold(value) || isScrambled(value, 12)) ? value : undefined;
 }
 
-/** What a command that prints a secret has printed: its only line, or the first of a password store. */
+/** The secret in the output of a command that prints one: its only line, or the first of a password store. */
 function readPrinted(output: string): string | undefined {
   const lines = output.trim().split(/\r?\n/);
   const value = (lines[0] ?? "").replace(/\$ ?$/, "").trim();

@@ -29,7 +29,7 @@ const heading = new RegExp(
   "gi",
 );
 
-/** What separates the cells of a line, most telling first. */
+/** Separators of the cells of a line, most telling first. */
 const separators = [/[|│┃]/, /\t+/, /;/, /,/, / {2,}/];
 const maxRows = 200;
 

@@ -93,7 +93,7 @@ function listCommands(written: WrittenText): string[] {
     .filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-/** What is surely for a shell, whole: only there the first word of a line is a program. */
+/** Text that is surely for a shell, whole: only there the first word of a line is a program. */
 function listShellTexts({ path, text }: WrittenText): string[] {
   if (isScript(path)) return shellFile.test(path) || /^#!.*sh\b/.test(text) ? [text] : [];
   return [...text.matchAll(fence)].flatMap(([, language = "", code = ""]) => {
@@ -113,7 +113,7 @@ const shellLanguage = /^(?:(?:ba|z|fi)?sh|shell|console|terminal|powershell|pwsh
 const fence = /^[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n([\s\S]*?)^[ \t]*(?:`{3,}|~{3,})/gm;
 const indented = /(^|\n)\n((?: {4}|\t)\S[^\n]*(?:\n(?: {4}|\t)[^\n]*)*)/g;
 
-/** What stands between backticks: often a command, often a name. */
+/** Text between backticks: often a command, often a name. */
 function listQuotes({ text }: WrittenText): string[] {
   return [...text.matchAll(/`([^`\n]{2,300})`/g)].map(([, code = ""]) => code);
 }

@@ -5,7 +5,7 @@ import type { Note } from "../spool/index.ts";
 const mostTries = 3;
 
 /** A note that a worker has taken; its file stays until it is handled, even if the worker dies. */
-interface TakenNote {
+export interface TakenNote {
   readonly note: Note;
   readonly path: string;
   /** A worker took it before and did not finish, so it may be the cause: to be handled alone. */

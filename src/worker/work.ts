@@ -22,7 +22,7 @@ import {
 } from "../spool/index.ts";
 import type { SessionView } from "../transcripts/index.ts";
 import { type Redactor, redact } from "../trust/index.ts";
-import { openInbox } from "./inbox.ts";
+import { openInbox, type TakenNote } from "./inbox.ts";
 
 const longestMs = 60_000;
 /** How long a worker with an empty inbox waits for more, and how long it waits for another that is about to end. */
@@ -64,9 +64,6 @@ export async function work({ env, redactor, lowPriority = true, asksModels = tru
   }
 }
 
-type Inbox = ReturnType<typeof openInbox>;
-type TakenNote = ReturnType<Inbox["take"]>[number];
-
 class Worker {
   /** `busy`: another worker is running. */
   private readonly worked = {
@@ -77,14 +74,14 @@ class Worker {
   private readonly projects = new Set<string>();
   /** The agents' own ids of the sessions that have ended. */
   private readonly ended = new Set<string>();
-  /** What of the sessions in hand may have something new. */
+  /** Sessions in hand that may have something new. */
   private readonly latest: SessionView[] = [];
   /** Thrown at the end, so that no note stops another. */
   private readonly faults: unknown[] = [];
   private readonly knack: Knack;
   private readonly home: Home;
   private readonly clock: Clock;
-  private readonly inbox: Inbox;
+  private readonly inbox: ReturnType<typeof openInbox>;
   private readonly until: number;
 
   constructor(knack: Knack, home: Home, clock: Clock) {

@@ -83,7 +83,7 @@ describe("a lesson of two projects", () => {
     const inStore = (project: string) =>
       recall(store, question, { project, home: null, asker: "person", now: clock.now() });
     const inSnapshot = (project: string) =>
-      recallFromSnapshot(snapshot, question, { project, home: null, now: clock.now() }, "person");
+      recallFromSnapshot(snapshot, question, { project, home: null, asker: "person", now: clock.now() });
     for (const ask of [inStore, inSnapshot]) {
       const here = await ask("/c");
       expect(here.map(({ distance, lesson: instinct }) => [distance, instinct.project])).toEqual([

@@ -169,7 +169,7 @@ describe("a snapshot", () => {
         const project = pick(random, [...projects, "/somewhere/else"]);
         const home = pick(random, ["/home/dev", "/home/ann", null]);
         const one = gist(await recall(store, question, { project, home, asker, now }));
-        const other = gist(await recallFromSnapshot(snapshot, question, { project, home, now }, asker));
+        const other = gist(await recallFromSnapshot(snapshot, question, { project, home, asker, now }));
         expect(other).toEqual(one);
         told += one.length;
       }
@@ -208,10 +208,10 @@ describe("a snapshot", () => {
     const snapshot = await aSnapshot(store, { now: () => now });
     const question = failure("python a", "/bin/bash: line 1: python: command not found", 127);
     for (const project of [...projects, "/none"]) {
-      const asked = { project, home: "/home/dev", now };
-      const one = gist(await recall(store, question, { ...asked, asker: "person" }));
+      const asked = { project, home: "/home/dev", asker: "person", now } as const;
+      const one = gist(await recall(store, question, asked));
       if (project === projects[0]) expect(one.length).toBeGreaterThan(0);
-      expect(gist(await recallFromSnapshot(snapshot, question, asked, "person"))).toEqual(one);
+      expect(gist(await recallFromSnapshot(snapshot, question, asked))).toEqual(one);
     }
   });
 });

@@ -72,7 +72,7 @@ function settingsFile({ config }: Machine): string {
 interface OwnHook {
   /** Its file, its event, and where in the lists it is: what Codex notes a person's decision under. */
   readonly key: string;
-  /** What Codex compares with what the person has seen. */
+  /** The hash that Codex compares with the one the person approved. */
   readonly hash: string;
 }
 
@@ -102,7 +102,7 @@ function readDecisions(config: ConfigText): JsonObject {
   return asObject(config.read(["hooks", "state"])) ?? {};
 }
 
-/** What Codex noted in its settings about Knack's hooks. */
+/** The state of Knack's hooks in Codex's settings. */
 async function findTrust(machine: Machine, path: string, config: ConfigText): Promise<KeyPath[]> {
   if (path !== settingsFile(machine)) return [];
   const own = new Set((await listOwnHooks(machine)).map(({ key }) => key));

@@ -50,7 +50,7 @@ export interface InstallPlan {
   readonly overrules: boolean;
   /** The file that switches Knack on. */
   readonly settings: string;
-  /** What the person has to do once, before the agent runs Knack; null where it is nothing. */
+  /** The step that the person has to take once, before the agent runs Knack; null for none. */
   readonly afterwards: string | null;
   /** The program that is installed. */
   readonly program: Program;
@@ -160,7 +160,7 @@ interface NotesBefore {
   readonly missing: readonly string[];
 }
 
-/** What an install makes of a settings file. */
+/** A settings file after an install. */
 interface ConfigEdits {
   readonly text: string;
   readonly edits: readonly TextEdit[];
@@ -684,7 +684,7 @@ function describeStep({ path, what, says }: InstallStep): InstallAction {
   return { path, what, says };
 }
 
-/** What is done, each thing once: a folder that was made for several files is looked at after each of them. */
+/** The actions taken, each once: a folder that was made for several files is checked after each of them. */
 function listActs(steps: readonly InstallStep[]): InstallAction[] {
   const acts = new Map(
     steps.map((step) => [[step.path, step.what, step.says].join("\n"), describeStep(step)]),
@@ -698,7 +698,7 @@ function describeKey({ path, replaced }: ChangedKey): string {
   return replaced === null ? `adds ${key}` : `sets ${key}, which was ${replaced.replace(/\s+/g, " ").trim()}`;
 }
 
-/** What a person would look for in settings to take Knack out of them. */
+/** Lines that a person would search for to remove Knack from settings. */
 function nameKeys(keys: readonly ChangedKey[]): string {
   return keys.findLast(({ path }) => path.at(-1)?.includes("knack"))?.path.at(-1) ?? "what names knack";
 }

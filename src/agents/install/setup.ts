@@ -21,7 +21,7 @@ export interface GeneratedFile {
   readonly text: string;
 }
 
-/** What a setup is made for: a machine, a person, and a repository if it is for that one alone. */
+/** The target of a setup: a machine, a person, and a repository if it is for that one alone. */
 export interface Machine extends AgentSurroundings {
   readonly library: Pick<Library, "readText">;
   readonly knackHome: string;
@@ -34,19 +34,19 @@ export interface Machine extends AgentSurroundings {
   readonly root: string | null;
 }
 
-/** What installing Knack in one agent means. The installer does it, remembers it, and undoes it. */
+/** All changes that install Knack in one agent. The installer makes, records and undoes them. */
 export interface AgentSetup {
   readonly id: AgentId;
   /** Names of the agent's program. */
   readonly programs: readonly string[];
   /** Whether it can be installed for one repository, and what the person has to do there; null where it cannot. */
   readonly inProject: string | null;
-  /** What the person has to do once, before the agent runs Knack. */
+  /** The step that the person has to take once, before the agent runs Knack. */
   readonly afterwards?: string;
-  /** What is generated, as a person is told of it. */
+  /** Generated files, described for the person. */
   readonly generates: string;
   generate(machine: Machine): Promise<GeneratedFile[]>;
-  /** What changes among the agent's own files; the first change is the one that switches Knack on. */
+  /** Changes to the agent's own files; the first one switches Knack on. */
   changes(machine: Machine): Promise<AgentChange[]>;
   /** Whether the person has switched Knack off in the file of the first change; installing switches it on. */
   isSwitchedOff?(config: ConfigText): boolean;
@@ -58,7 +58,7 @@ export interface AgentSetup {
   findOwnKeys?(machine: Machine, path: string, config: ConfigText): Promise<KeyPath[]>;
 }
 
-/** What keeps an agent from running Knack, and the step that mends it. */
+/** A reason why an agent does not run Knack, and the step that fixes it. */
 export interface Blocker {
   readonly says: string;
   readonly repair: string;
@@ -74,7 +74,7 @@ export interface ConfigChange {
   readonly path: string;
   readonly format: ConfigFormat;
   readonly entries: readonly ConfigEntry[];
-  /** What is set, as a person is told of it; the keys where nothing is said. */
+  /** The setting, described for the person; by default its keys. */
   readonly says?: string;
   /** If the first entry has another value by now, somebody else set it, and no entry is Knack's to remove. */
   readonly isGuarded?: boolean;
@@ -85,7 +85,7 @@ export interface ConfigEntry {
   readonly value: unknown;
   /** The value is one of a list, known by these words in it. */
   readonly mark?: string;
-  /** What others have in the file needs it too: it goes only where nothing else is left. */
+  /** Other entries in the file need it too: it is removed only if nothing else is left. */
   readonly isShared?: boolean;
 }
 
@@ -119,7 +119,7 @@ const commandNames = ["status", "learn", "undo", "forget"] as const;
 export interface KnackCommand {
   readonly name: string;
   readonly description: string;
-  /** What the agent is told to do with Knack's answer. */
+  /** Instructions for the agent on Knack's answer. */
   readonly body: string;
 }
 

@@ -182,7 +182,7 @@ async function makeProposals(
   return { made: [...made.values()], refused, later };
 }
 
-/** What a reviewer wrote, with all that it was shown: its answer is worth no more than that. */
+/** A reviewer's answer with all that it was shown: the answer is trusted no more than that. */
 async function describeReviewed(
   { store }: PublishDeps,
   { stretches }: ReviewBegun["window"],

@@ -19,9 +19,9 @@ import {
 import { parsePaths } from "../select.ts";
 import { listTranscripts, noReadableSession } from "../transcript-files.ts";
 
-type Hit = Backtest["hits"][number];
-type Wrong = Backtest["wrongs"][number];
-type Spot = Hit["learnedFrom"];
+type ReplayHit = Backtest["hits"][number];
+type ReplayWrong = Backtest["wrongs"][number];
+type ReplaySpot = ReplayHit["learnedFrom"];
 
 export const backtest = defineCommand({
   about: "Replay your history, learning only from the past at each point: which failures had a known fix?",
@@ -77,7 +77,7 @@ function nothingToReplay(paths: readonly string[] | null, { skipped }: Backtest)
 type BacktestFigures = ReturnType<typeof computeFigures>;
 
 export function computeFigures(result: Backtest, project: string | null = null) {
-  const within = <Item extends Pick<Spot, "session">>(items: readonly Item[]) =>
+  const within = <Item extends Pick<ReplaySpot, "session">>(items: readonly Item[]) =>
     items.filter(({ session }) => project === null || session.project.id === project);
   const [sessions, hits, wrongs] = [within(result.sessions), within(result.hits), within(result.wrongs)];
   const answered = hits.filter(({ occasion }) => occasion !== "correction");
@@ -146,11 +146,11 @@ function backtestJson(result: Backtest) {
   };
 }
 
-function spotJson({ session, key, at }: Spot) {
+function spotJson({ session, key, at }: ReplaySpot) {
   return { session: session.path, key, at };
 }
 
-function showingJson(showing: Hit | Wrong) {
+function showingJson(showing: ReplayHit | ReplayWrong) {
   const { text, occasion, met, error, lesson, learnedFrom } = showing;
   return {
     ...spotJson(showing),
@@ -261,7 +261,7 @@ function describeExamples(result: Backtest, screen: Screen): Lines {
   );
   const part = (title: string, items: readonly Lines[]): Lines =>
     items.length > 0 ? [screen.bold(`${title}: ${items.length}`), "", items.map((item) => [item, ""])] : [];
-  const ofVerdict = (verdict: Wrong["verdict"]) =>
+  const ofVerdict = (verdict: ReplayWrong["verdict"]) =>
     wrongs
       .filter((wrong) => wrong.verdict === verdict)
       .map((wrong) => describeAnswer(wrong, wrong.because, screen));
@@ -294,7 +294,7 @@ function describeExamples(result: Backtest, screen: Screen): Lines {
     : ["No failure had been solved in an earlier session, and Knack would have shown nothing."];
 }
 
-const occasions: Record<Hit["occasion"], string> = {
+const occasions: Record<ReplayHit["occasion"], string> = {
   prompt: "at the prompt",
   call: "before the call was made",
   failure: "at the failure",
@@ -302,7 +302,7 @@ const occasions: Record<Hit["occasion"], string> = {
 };
 
 /** An answer in four lines: where, the failure or the words it answers, what Knack says, and what happened then. */
-function describeAnswer(showing: Hit | Wrong, then: string, screen: Screen): Lines {
+function describeAnswer(showing: ReplayHit | ReplayWrong, then: string, screen: Screen): Lines {
   const { occasion, met, error, session, text } = showing;
   const label = occasion === "correction" ? "said" : occasion === "prompt" ? "asked" : "ran";
   return [
@@ -313,7 +313,7 @@ function describeAnswer(showing: Hit | Wrong, then: string, screen: Screen): Lin
   ];
 }
 
-function describeHelp({ occasion, solvedBy, savedCalls, savedMs }: Hit): string {
+function describeHelp({ occasion, solvedBy, savedCalls, savedMs }: ReplayHit): string {
   if (occasion === "correction") return "the person had to say it again";
   if (solvedBy === null) return "nothing helped in that session";
   const saved =
@@ -325,6 +325,6 @@ function fact(label: string, text: string | null): string | null {
   return text === null ? null : `  ${label.padEnd(8)} ${oneLine(text, 300)}`;
 }
 
-function describeSpot({ session, key, at }: Spot, screen: Screen): string {
+function describeSpot({ session, key, at }: ReplaySpot, screen: Screen): string {
   return `${formatDay(at)}, ${oneLine(screen.path(session.path), 300)}:${key}`;
 }

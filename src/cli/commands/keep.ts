@@ -46,7 +46,7 @@ export async function askAboutLessons(
     const [first = "", ...rest] = flatLines(describeSuggestion(suggestion, screen));
     screen.print([`${screen.dim(`${at + 1} of ${suggestions.length}`)}  ${first}`, rest]);
     const question = new LessonQuestion(screen, env, knack, suggestion, usual);
-    const answer: Answer = keepsAll ? await question.keepUsual() : await question.ask();
+    const answer: KeepStep = keepsAll ? await question.keepUsual() : await question.ask();
     if (answer === "left") {
       screen.print(["", "Stopped. What you kept stays."]);
       return true;
@@ -64,7 +64,7 @@ function reachKey({ project, scope }: Lesson): string {
   return `${scope} ${project}`;
 }
 
-type Answer = "decided" | "left" | "again" | "all";
+type KeepStep = "decided" | "left" | "again" | "all";
 
 /** The question about one lesson: it may be looked at and edited before it is decided. */
 class LessonQuestion {
@@ -83,8 +83,8 @@ class LessonQuestion {
     this.seen = suggestion.plan;
   }
 
-  async ask(): Promise<Answer> {
-    const answers: Readonly<Record<string, () => Promise<Answer>>> = {
+  async ask(): Promise<KeepStep> {
+    const answers: Readonly<Record<string, () => Promise<KeepStep>>> = {
       y: () => this.keep(),
       n: async () => "decided",
       s: () => this.skip(),
@@ -111,7 +111,7 @@ class LessonQuestion {
     return { reach, actor: "person" as const, ...(this.text === undefined ? {} : { text: this.text }) };
   }
 
-  private async skip(): Promise<Answer> {
+  private async skip(): Promise<KeepStep> {
     const { id, name } = this.suggestion.lesson;
     await this.knack.decide(id, "rejected");
     this.screen.print([
@@ -120,7 +120,7 @@ class LessonQuestion {
     return "decided";
   }
 
-  private async edit(): Promise<Answer> {
+  private async edit(): Promise<KeepStep> {
     const edited = editText(this.seen, this.text, this.env);
     if (edited.because !== null) return this.show([edited.because]);
     this.text = edited.text;
@@ -132,7 +132,7 @@ class LessonQuestion {
   }
 
   /** Keeps it where lessons like it are kept, without a question; one that belongs nowhere here is left for later. */
-  async keepUsual(): Promise<Answer> {
+  async keepUsual(): Promise<KeepStep> {
     const { knack, screen, suggestion, usual } = this;
     const { lesson, reaches } = suggestion;
     const because = explainNoPlace(suggestion);
@@ -145,7 +145,7 @@ class LessonQuestion {
     return "all";
   }
 
-  private async keep(): Promise<Answer> {
+  private async keep(): Promise<KeepStep> {
     const { knack, screen, suggestion } = this;
     const { lesson, reaches } = suggestion;
     const reach = await this.askWhere();

@@ -162,7 +162,7 @@ export async function learnAloud(
   }
 }
 
-/** What was learned, and what a judge said about it. */
+/** The lessons, and the judge's reasons. */
 interface JudgedLearning extends Learned {
   readonly judging: Judging;
 }

@@ -573,7 +573,7 @@ function parseDays(text: string | undefined): number {
   return days;
 }
 
-/** What the words in the status column mean, as far as they occur. */
+/** Explains those words of the status column that occur. */
 const statusMeanings: Readonly<Record<string, string>> = {
   active: "sure enough to use",
   pending: "waits for more evidence",

@@ -29,7 +29,7 @@ const args = {
 type PagesCall = CommandCall<typeof args>;
 type OpenPagesCall = OpenCall<PagesCall>;
 type Tree = Awaited<ReturnType<ProjectPages["tree"]>>;
-type TreePage = Tree["roots"][number]["pages"][number];
+type ListedPage = Tree["roots"][number]["pages"][number];
 
 const treeHint = "knack pages tree lists them.";
 
@@ -90,7 +90,7 @@ async function showTree(call: OpenPagesCall): Promise<number> {
   ]);
 }
 
-function describeBranch(page: TreePage, indent = "  "): string[] {
+function describeBranch(page: ListedPage, indent = "  "): string[] {
   const { page: key, lines, entries, confidence, children, split } = page;
   const size = `${several(lines, "line")}, ${several(entries, "entry", "entries")}`;
   return [

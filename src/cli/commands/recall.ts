@@ -65,7 +65,7 @@ interface RecallArgs {
 }
 
 type Recalled = Awaited<ReturnType<Knack["recall"]>>;
-type LessonMatch = Recalled["matches"][number];
+type RecalledMatch = Recalled["matches"][number];
 
 /** A task for which the library may have a skill; or a command that failed. */
 type RecallQuestion =
@@ -131,7 +131,7 @@ async function readPiped(): Promise<string> {
 
 // --- What is known ---
 
-function matchJson(match: LessonMatch) {
+function matchJson(match: RecalledMatch) {
   const { kind, lesson, best, score, load, distance, from } = match;
   const { action, excerpt } = best.finding;
   return {
@@ -147,25 +147,25 @@ function round(value: number): number {
   return Math.round(value * 1_000) / 1_000;
 }
 
-const signs: Record<LessonMatch["by"], string> = {
+const signs: Record<RecalledMatch["by"], string> = {
   error: "the same error",
   call: "the same call failed before",
   words: "about the same thing",
 };
-const distances: Record<LessonMatch["distance"], string> = {
+const distances: Record<RecalledMatch["distance"], string> = {
   here: "in this project",
   anywhere: "on this machine",
   elsewhere: "in another of your projects",
 };
 
-function describeReason({ by, distance, from, lesson }: LessonMatch): string {
+function describeReason({ by, distance, from, lesson }: RecalledMatch): string {
   const last = Math.max(...from.map(({ at }) => at));
   return `${signs[by]}, ${distances[distance]}, in ${several(lesson.state.sessions, "session")}, last on ${formatDay(last)}`;
 }
 
 async function describeAnswer(
   knack: Knack,
-  matches: readonly LessonMatch[],
+  matches: readonly RecalledMatch[],
   found: readonly FoundItem[],
   about: string,
   screen: Screen,
@@ -199,7 +199,7 @@ function describeFound({ card, how, chance, why }: FoundItem, screen: Screen): L
 const shownEvidence = 3;
 
 function describeMatch(
-  match: LessonMatch,
+  match: RecalledMatch,
   uses: readonly Readonly<Record<"ok" | "failed", number>>[],
   screen: Screen,
 ): Lines {

@@ -10,9 +10,9 @@ import type { Screen } from "../screen/screen.ts";
 import { alignColumns, flatLines, formatCount, formatDay, type Lines, oneLine } from "../screen/text.ts";
 import { findLesson, findSession, matchesName, parseSince } from "../select.ts";
 
-type ItemReport = BenefitReport["items"][number];
-type Comparison = BenefitReport["withheld"];
-type ReportMeasure = keyof Comparison;
+type ReportedItem = BenefitReport["items"][number];
+type ComparedSessions = BenefitReport["withheld"];
+type ReportMeasure = keyof ComparedSessions;
 
 export const report = defineCommand({
   about:
@@ -28,7 +28,7 @@ export const report = defineCommand({
     if (more.length > 0) throw wrongUsage(`knack report takes one name, got "${args._.join(" ")}".`);
     const since = args.since === undefined ? 0 : parseSince(args.since, Date.now());
     return withKnack(call, async (knack) => {
-      const isWanted = ({ id, name }: Pick<ItemReport, "id" | "name">) =>
+      const isWanted = ({ id, name }: Pick<ReportedItem, "id" | "name">) =>
         word !== undefined && (id === word || matchesName(name, word));
       const result = await knack.report(since, isWanted);
       const items = result.items.filter((item) => word === undefined || isWanted(item));
@@ -105,7 +105,7 @@ function indent(lines: Lines): string[] {
   return flatLines(lines).map((line) => `  ${line}`);
 }
 
-function describeHoldout(compared: Comparison, holdout: number, { knack }: Screen): Lines {
+function describeHoldout(compared: ComparedSessions, holdout: number, { knack }: Screen): Lines {
   if (compared.failedAgain.hadNot.sessions === 0 && holdout === 0)
     return [
       "  Nothing is held back, so nothing is proved.",
@@ -117,7 +117,7 @@ function describeHoldout(compared: Comparison, holdout: number, { knack }: Scree
   ];
 }
 
-function describeComparison(compared: Comparison, had: string, hadNot: string): Lines {
+function describeComparison(compared: ComparedSessions, had: string, hadNot: string): Lines {
   const { had: one, hadNot: other } = compared.failedAgain;
   const rows = (Object.keys(described) as ReportMeasure[]).map((measure) => {
     const { had: shown, hadNot: withheld } = compared[measure];
@@ -158,7 +158,7 @@ function formatPoints(share: number): string {
 /** The conclusion that a comparison supports. */
 function conclude(
   measure: ReportMeasure,
-  { verdict, low, high, pairs, needed }: Comparison[ReportMeasure],
+  { verdict, low, high, pairs, needed }: ComparedSessions[ReportMeasure],
 ): string {
   const { unit } = described[measure];
   const size = (value: number) => (measure === "calls" ? amount(measure, value) : formatPoints(value));
@@ -178,7 +178,7 @@ function conclude(
   }
 }
 
-function describeItem(item: ItemReport, screen: Screen): Lines {
+function describeItem(item: ReportedItem, screen: Screen): Lines {
   const { shown, loaded, withheld, used, helpful, harmful, unrated, answered, saved, compared } = item;
   return [
     `${screen.bold(oneLine(item.name, 80))}  ${screen.dim(`${item.kind}, ${item.id}`)}`,

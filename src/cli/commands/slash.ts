@@ -108,7 +108,7 @@ async function forget(call: AnyCall, what: string): Promise<number> {
     : unknownName(`"${what}" matches several.`, `Which one: ${found.map(({ name }) => name).join(", ")}?`);
 }
 
-/** What words mean, and the word for it: an exact name, or the lessons whose text has all the words. */
+/** Resolves words to an exact name, or to the lessons whose text has all the words. */
 async function findMatching(knack: Knack, what: string): Promise<{ name: string; word: string }[]> {
   const shelf = await knack.shelf();
   const open = (await knack.lessons()).filter(({ state }) => state.status !== "rejected");

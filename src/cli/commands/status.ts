@@ -79,7 +79,7 @@ async function readStatus(knack: Knack, { env, screen, program }: AnyCall) {
     /** A newer Knack on this machine than the one that answers. */
     newer: findNewerInstall(env, program),
     learnedAt,
-    /** What nobody vouches for: held drafts, and the repository's own skills. */
+    /** Untrusted items: held drafts, and the repository's own skills. */
     unvouched: await readUnvouched(knack, shelf, process.cwd()),
     next: chooseNext({ ...counts, settings, failing, broken, learnedAt, hasSessions }, screen),
     /** Who judges sessions, and what that came to in the last day; null where that cannot be read. */
@@ -200,7 +200,7 @@ async function readWeek(knack: Knack, lessons: readonly Lesson[], now: number) {
 
 // --- The page ---
 
-type Row = readonly [label: string, text: string];
+type StatusRow = readonly [label: string, text: string];
 
 function describeStatus(state: Status, screen: Screen): string[] {
   const { learnedAt, reviews } = state;
@@ -212,14 +212,14 @@ function describeStatus(state: Status, screen: Screen): string[] {
     several(state.rules, "rule"),
   ]);
   const [reviewed, ...due] = reviews ? describeReviews(reviews, screen) : [];
-  const rows: Row[] = [
+  const rows: StatusRow[] = [
     ["home", screen.path(state.home)],
     ["read", `${several(state.sessions, "session")} in ${several(state.projects, "project")}, ${learned}`],
     ["lessons", describeCounts(state.lessons) || "none yet"],
     ...describeJudgeRow(state, screen),
     ["kept", kept],
     ...(reviewed === undefined ? [] : [["reviews", reviewed] as const]),
-    ...due.map((text): Row => ["", text]),
+    ...due.map((text): StatusRow => ["", text]),
     ["", ""],
     ["This week", ""],
     ...describeWeek(state.week),
@@ -227,7 +227,7 @@ function describeStatus(state: Status, screen: Screen): string[] {
     ["waiting", describeWaiting(state, screen)],
     ...describeUnvouched(state.unvouched, screen)
       .slice(0, mostLines)
-      .map((text): Row => ["", text]),
+      .map((text): StatusRow => ["", text]),
     ...describeFew("off", state.off, screen),
     ...describeFew("broken", state.broken, screen),
     ...(state.newer === null
@@ -246,7 +246,7 @@ function describeStatus(state: Status, screen: Screen): string[] {
   });
 }
 
-function describeJudgeRow({ judge, unjudged }: Status, screen: Screen): Row[] {
+function describeJudgeRow({ judge, unjudged }: Status, screen: Screen): StatusRow[] {
   if (judge === null) return [];
   const { says, next } = describeJudge(judge, unjudged, screen, Date.now());
   return [["judge", next === null ? says : `${says}: ${next}`]];
@@ -288,7 +288,7 @@ function describeWaiting(status: Status, { knack }: Screen): string {
   return joinParts(", ", parts) || "nothing";
 }
 
-function describeWeek({ learned, used, saved, cost }: Status["week"]): Row[] {
+function describeWeek({ learned, used, saved, cost }: Status["week"]): StatusRow[] {
   const { start, prompt, failure } = used.at;
   const occasions = joinParts(", ", [
     start > 0 && `${start} at the start`,
@@ -327,7 +327,7 @@ function describeLearned({ lessons, newest, skills }: Status["week"]["learned"])
 }
 
 /** Outcomes of shown skills and lessons; empty if there are none. */
-function describeUse(used: Status["week"]["used"]): Row[] {
+function describeUse(used: Status["week"]["used"]): StatusRow[] {
   const { skills, guided, helpful, harmful, followable, followed } = used;
   const advice = followable > 0 && `followed and worked: ${followed} of ${followable} that recommend a call`;
   const parts = joinParts("; ", [
@@ -335,14 +335,14 @@ function describeUse(used: Status["week"]["used"]): Row[] {
     guided > 0 && `reported by agents: ${guided}`,
     helpful + harmful > 0 && `${helpful} helpful, ${harmful} harmful`,
   ]);
-  return [advice, parts].flatMap((text): Row[] => (text ? [["", text]] : []));
+  return [advice, parts].flatMap((text): StatusRow[] => (text ? [["", text]] : []));
 }
 
 /** Lines about what is off and what is broken, so that the page fits on one screen. */
 const mostLines = 3;
 
 /** The first few of a list, each on a line. */
-function describeFew(name: string, texts: readonly string[], { knack }: Screen): Row[] {
+function describeFew(name: string, texts: readonly string[], { knack }: Screen): StatusRow[] {
   const rest = texts.length - mostLines;
   const more = rest > 0 ? [`and ${rest} more: ${knack} status --json`] : [];
   return [...texts.slice(0, mostLines), ...more].map((text) => [name, text]);

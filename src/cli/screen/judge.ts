@@ -52,7 +52,7 @@ function describeJudgeOff({ sessions }: WaitingLeads, { knack }: Screen): JudgeL
   };
 }
 
-/** What happened, since when, and what to do. */
+/** The event, its time, and the next step. */
 function describeFailing(state: JudgeState, { knack }: Screen, now: number): JudgeLine {
   const { model, lastFailure, failingSince, openUntil, judge } = state;
   const because = lastFailure?.because ?? "";

@@ -7,7 +7,7 @@ import { oneLine } from "./text.ts";
 /** Names that are listed in one line. */
 const mostNames = 5;
 
-/** What waits for a person because nobody vouches for it, a line each with the command that accepts it. */
+/** Untrusted items that wait for a person, a line each with the command that accepts it. */
 export async function readUnvouched(knack: Knack, shelf: readonly PublishedItem[], cwd: string) {
   const found = await knack.repositorySkills(cwd);
   const isOpen = (state: string) => state === "changed" || (state === "new" && found?.isDecided === false);

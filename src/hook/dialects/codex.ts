@@ -37,7 +37,7 @@ export const codex: Partial<Dialect> = {
   },
 };
 
-/** What is said of a call that failed; null for one that succeeded. */
+/** The error of a call that failed; null for one that succeeded. */
 function readFailure(payload: JsonObject, transcript: string | null): JsonObject | null {
   const { tool_response: response, tool_use_id: id } = payload;
   if (isObject(response))

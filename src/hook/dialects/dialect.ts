@@ -2,7 +2,7 @@ import { closeSync, readSync } from "node:fs";
 import { asString, type JsonObject, openPlainFile } from "../../base/index.ts";
 import type { HookReply } from "../event.ts";
 
-/** What an agent told its hook, in Claude Code's words. */
+/** The event that an agent gave its hook, in Claude Code's form. */
 export interface Translated {
   /** The event by the agent's own name, which its answer may have to repeat. */
   readonly event: string;
@@ -16,7 +16,7 @@ export interface Translated {
 export interface Dialect {
   /** Null for an event that Knack has nothing to do with, as a call that succeeded. */
   translate(payload: JsonObject, env: NodeJS.ProcessEnv): Translated | null;
-  /** What the agent expects on standard output; null for nothing. */
+  /** The output that the agent expects on standard output; null for none. */
   format(event: string, reply: HookReply): JsonObject | null;
 }
 

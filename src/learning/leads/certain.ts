@@ -8,7 +8,7 @@ import { readTurns } from "./turns.ts";
 /** Raised whenever rules find something else than before: sessions are then looked at again. */
 export const rulesVersion = 11;
 
-/** What rules alone may say of a session, best first; what says the same is one finding. */
+/** Findings by rules alone, best first; equal ones are joined. */
 export function findCertain(events: readonly Event[], calls = new CallReader()): Finding[] {
   const orders = findStandingOrders(readTurns(events));
   const cures = findCures(calls.recoveries(events));

@@ -244,7 +244,7 @@ function quoteFailed(recovery: Recovery): string {
   return `\`${run?.isLook ? openLook(call) : call}\``;
 }
 
-/** What a script was given does not matter where another step was missing. */
+/** The arguments of a script do not matter if another step was missing. */
 function cutAfterScript(call: string, { remedy, run }: Recovery): string {
   const [script = "", ...rest] = run?.args ?? [];
   const isScript = /^[\w@.-]*(?:\/[\w@.-]+)+\.\w{1,4}$/.test(script) && rest.length > 0;
@@ -311,7 +311,7 @@ function writeStep(recovery: Recovery): string {
   return openValues(stepRun === null ? short(step?.command ?? "", 90) : stepRun.retell());
 }
 
-/** What stands behind `--write` is not its value. */
+/** The word after `--write` is not its value. */
 function openFiles(call: string): string {
   const words = call.split(" ").map((word) => (/^[\w@./-]*[\w-]\.\w{1,5}$/.test(word) ? "<path>" : word));
   return words.filter((word, at) => word !== "<path>" || words[at - 1] !== word).join(" ");

@@ -67,7 +67,7 @@ function startsOtherwise({ error, remedy, run, workedRun }: Recovery): boolean {
   return isFound || (remedy === "program" && isOtherName(workedRun.name));
 }
 
-/** The same pattern in quotes got past the shell. */
+/** Whether the pattern got past the shell once it was quoted. */
 function quotesGlob(recovery: Recovery): boolean {
   const { worked, failed } = recovery;
   const glob = readGlob(recovery);
@@ -135,7 +135,7 @@ function saysChange(recovery: Recovery): boolean {
 
 /** A proved cure is at least this sure. */
 const provedConfidence = 0.55;
-/** What an edit cured is worth a word only once another session says the same. */
+/** A failure that an edit fixed is worth a lesson only once another session says the same. */
 const mendedConfidence = 0.12;
 /** Below this a fact without a cure is not reported. */
 const leastConfidence = 0.2;

@@ -1,7 +1,23 @@
 import { type CallReader, causeGroups, isEdit, Recovery } from "../../failures/index.ts";
-import type { Cause, Event } from "../../records/index.ts";
+import type { Cause, Event, Lead } from "../../records/index.ts";
 import { oneLine } from "../../text/index.ts";
-import type { Clue } from "./find-leads.ts";
+
+/** One sign that something may be learned; signs of one fact, or weak ones near each other, become one lead. */
+export interface Clue {
+  readonly kind: Lead["kind"];
+  /** Only clues of one family are about one matter because they are near each other. */
+  readonly family: "said" | "failure" | "check";
+  /** Where the deciding event stands among the session's events. */
+  readonly at: number;
+  /** The deciding event first. */
+  readonly events: readonly [Event, ...Event[]];
+  /** Identical for every sighting of the fact. */
+  readonly fact: string;
+  /** The program, for a failure. */
+  readonly topic: string | null;
+  readonly promise: number;
+  readonly summary: string;
+}
 
 /** Calls that failed in a way that may teach something, also where a pipe or a later command hid it. */
 export function findFailedCalls(events: readonly Event[], calls: CallReader): Clue[] {
@@ -40,7 +56,7 @@ const deliberate =
 /** Characters of an output in which a complaint is looked for. */
 const outputChars = 2_500;
 
-/** What programs printed, without the JSON that some agents put around it. */
+/** The output of programs, without the JSON that some agents put around it. */
 function unwrapOutput(text: string): string {
   const shown = text.slice(0, outputChars);
   return shown.includes('"') ? shown.replace(/\\n/g, "\n").replace(/"(?:output|stderr)":"/g, "\n") : shown;
@@ -57,7 +73,7 @@ function onlyLooks(event: Event, calls: CallReader): boolean {
   return runs.length > 0 && runs.every((run) => run.isLook || run.onlyPrints || run.isFilter);
 }
 
-/** What can be said of a failure before anything is known of how it ended. */
+/** The clue that a failure gives before anything is known of how it ended. */
 interface FailedCall {
   readonly event: Event;
   readonly head: string;

@@ -1,7 +1,7 @@
 import { type Event, type FindingKind, isPersons } from "../../records/index.ts";
 import { oneLine } from "../../text/index.ts";
 import { ownWords } from "../../trust/index.ts";
-import type { Clue } from "./find-leads.ts";
+import type { Clue } from "./failed-calls.ts";
 import { says } from "./phrases.ts";
 import { findSavedName } from "./requests.ts";
 import { isQuestion, splitSentences } from "./turns.ts";

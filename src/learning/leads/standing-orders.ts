@@ -48,7 +48,7 @@ function stripRefusal(sentence: string): string {
   );
 }
 
-/** What an order is about: how to work from now on, or how this repository is worked on; null if it is no order. */
+/** The subject of an order: how to work from now on, or how this repository is worked on; null if it is no order. */
 function classifyOrder(said: string): FindingKind | null {
   if (says.passes.test(said) || doubts.test(said)) return null;
   if (ofRecords.test(said)) return "convention";
@@ -106,7 +106,7 @@ const ofRepository =
 const doubts =
   /\b(?:maybe|perhaps|i (?:think|guess|wonder|believe|thought)|should we|could we|what if|would|might|not sure|seems?|for example|e\.g)\b|也许|可能|或者说|かも|と思/u;
 
-/** What users of a product see or get. */
+/** Words for things that users of a product see or get. */
 const product =
   /\b(?:users?|customers?|buttons?|pages?|screens?|colou?rs?|fonts?|headers?|footers?|sidebar|modal|dialog|icons?|layout|menu|tooltip|dropdown|theme|banner|popup|response|endpoint|api (?:should|must|returns?)|must (?:be|have|return|show|display|support|handle)|should (?:be|have|return|show|display|support|handle))\b|按钮|页面|用户|显示|展示|画面|ボタン|表示|ユーザー|usuario|página|botón/u;
 

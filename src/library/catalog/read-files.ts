@@ -386,7 +386,7 @@ export function stampRoots(roots: readonly ItemRoot[]): string | null {
 }
 
 /** How a root is stamped: as packages or single files, and packages of a repository with all that is in them. */
-interface Depth {
+interface StampScope {
   readonly isOfPackages: boolean;
   readonly isWhole: boolean;
 }
@@ -402,7 +402,7 @@ function stampRoot(hash: Hash, { path, form, checkout }: ItemRoot): void {
   else stampFolder(hash, path, how, 0);
 }
 
-function stampFolder(hash: Hash, folder: string, how: Depth, depth: number): void {
+function stampFolder(hash: Hash, folder: string, how: StampScope, depth: number): void {
   if (depth >= mostDepth) return;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     hash.update(`\n${entry.name}`);
@@ -411,7 +411,7 @@ function stampFolder(hash: Hash, folder: string, how: Depth, depth: number): voi
   }
 }
 
-function stampEntry(hash: Hash, path: string, entry: Dirent, how: Depth, depth: number): void {
+function stampEntry(hash: Hash, path: string, entry: Dirent, how: StampScope, depth: number): void {
   if (how.isOfPackages && stampPackage(hash, path, how)) {
     // Where a link leads may change, and the file there be the same.
     if (entry.isSymbolicLink()) hash.update(realpathSync(path));
@@ -423,7 +423,7 @@ function stampEntry(hash: Hash, path: string, entry: Dirent, how: Depth, depth: 
 }
 
 /** False where there is no skill. */
-function stampPackage(hash: Hash, path: string, { isWhole }: Depth): boolean {
+function stampPackage(hash: Hash, path: string, { isWhole }: StampScope): boolean {
   const found = statSync(join(path, skillFile), { throwIfNoEntry: false });
   if (found) stampFile(hash, found);
   if (found && isWhole) stampFolder(hash, path, { isOfPackages: false, isWhole }, 0);

@@ -10,7 +10,7 @@ import { packageLimits, scanForeign } from "../package.ts";
 import { skillFile } from "../skill.ts";
 
 /**
- * What a repository brings along is its author's text. Knack names it to agents, and hands it over only after a person
+ * Skills in a repository are their author's text. Knack names it to agents, and hands it over only after a person
  * accepted it: once for a checkout, by the hash of each package, so that a changed one is asked about again.
  */
 
@@ -106,7 +106,7 @@ export function openTrust(deps: TrustDeps) {
     await deps.restock(cwd);
   };
   return {
-    /** What the checkout of a folder brings along; null outside of one. */
+    /** The packages in the checkout of a folder; null outside of one. */
     repositorySkills: (cwd: string) => readRepository(deps, cwd),
     /** Accepts what the checkout brings along, as it is now and as far as the scan does not doubt it. */
     trustSkills: (trust: RepositoryTrust, cwd: string) => {

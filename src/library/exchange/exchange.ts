@@ -128,14 +128,14 @@ interface ExchangeDeps {
 /** Export to and import from others. */
 export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDeps) {
   const { store, clock, versions } = deps;
-  const planAccept = async (skill: ImportedSkill, reach: LiveReach, cwd = currentFolder()) =>
-    planAcceptImport(deps, skill, reach, (await projectAt(cwd)).root);
+  const planAccept = async (skill: ImportedSkill, reach: LiveReach) =>
+    planAcceptImport(deps, skill, reach, (await projectAt(currentFolder())).root);
   const planTaking = async (
     { from, lessons, skills }: Pick<Awaited<ReturnType<typeof readExchange>>, "from" | "lessons" | "skills">,
     options: ImportOptions,
-    cwd: string,
   ) => {
     const at = clock.now();
+    const cwd = currentFolder();
     const context: ImportContext = {
       ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`) },
       known: new Map((await listImports(store)).map((one) => [one.id, one])),
@@ -147,8 +147,8 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
   };
   return {
     /** The lessons and, for a bundle, skills to export, without secrets. */
-    carried: async (selection: Selection, cwd = currentFolder()) => {
-      const here = await projectAt(cwd);
+    carried: async (selection: Selection) => {
+      const here = await projectAt(currentFolder());
       const lessons = await exportLessons(deps, selection, here);
       return { ...lessons, ...(await exportSkills(deps, selection, here)) };
     },
@@ -157,12 +157,12 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
     /** The files of ECC's format, by their paths. */
     eccFiles: renderEccFiles,
     /** Plans the import of a file or a folder. */
-    planImport: async (path: string, options: ImportOptions, cwd = currentFolder()) => {
+    planImport: async (path: string, options: ImportOptions) => {
       const read = await readExchange(path);
-      return { from: read.from, problems: read.problems, ...(await planTaking(read, options, cwd)) };
+      return { from: read.from, problems: read.problems, ...(await planTaking(read, options)) };
     },
     /** Plans proposing sentences of this project as lessons; they wait for a person like what is imported. */
-    planProposals: (from: string, proposals: readonly ProposedLesson[], cwd = currentFolder()) => {
+    planProposals: (from: string, proposals: readonly ProposedLesson[]) => {
       const lessons = proposals.map(
         (one): CarriedLesson => ({
           ...{ ...one, scope: "project", project: null, kind: "convention", artifact: "rule", sessions: 0 },
@@ -170,7 +170,7 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
         }),
       );
       const options = { scope: "project", minConf: 0, domain: null } as const;
-      return planTaking({ from, lessons, skills: [] }, options, cwd);
+      return planTaking({ from, lessons, skills: [] }, options);
     },
     /** Takes in what was planned. None of it is shown to an agent before a person accepts it. */
     carryIn: async ({ entries, packages }: ImportPlan): Promise<void> => {
@@ -195,10 +195,10 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
       }),
     planAcceptImport: planAccept,
     /** Writes an imported skill: exactly the files that waited. */
-    acceptImport: (skill: ImportedSkill, reach: LiveReach, cwd?: string) =>
+    acceptImport: (skill: ImportedSkill, reach: LiveReach) =>
       publishPlan(
         deps,
-        () => planAccept(skill, reach, cwd),
+        () => planAccept(skill, reach),
         "person",
         () => [importDecision([skill.id], "accepted", clock.now())],
       ),

@@ -47,7 +47,7 @@ export interface SkillFolder {
   readonly folder: string;
   /** The repository or home folder it belongs to: links that lead out of it are not followed. */
   readonly root: string;
-  /** What is written there is the person's alone, whatever the umask. */
+  /** Files written there are readable by the person alone, whatever the umask. */
   readonly isPrivate?: boolean;
 }
 
@@ -101,7 +101,7 @@ type Listing =
     };
 
 /** Whether a change was made, and if not, why. */
-type Written = Awaited<ReturnType<typeof disk.texts.writeText>>;
+type TextWritten = Awaited<ReturnType<typeof disk.texts.writeText>>;
 
 type Expecting = {
   /** The hash that the caller expects there; null for nothing. */
@@ -355,7 +355,7 @@ async function write(
   name: string,
   files: PackageFileList,
   options: Expecting,
-): Promise<Written> {
+): Promise<TextWritten> {
   checkName(name);
   checkFiles(name, files);
   return change(place, name, options, async (work) => {
@@ -373,7 +373,7 @@ async function remove(
   place: SkillFolder,
   name: string,
   options: Expecting & { readonly expecting: string },
-): Promise<Written> {
+): Promise<TextWritten> {
   checkName(name);
   return change(place, name, options, async (work) =>
     (await replace(place, name, options.expecting, work, null)) ? null : undefined,
@@ -386,7 +386,7 @@ async function change(
   name: string,
   options: Expecting,
   work: (folder: string) => Promise<string | null | undefined>,
-): Promise<Written> {
+): Promise<TextWritten> {
   return changeIn(place, { written: false, because: "outside", found: null }, async () => {
     if (options.expecting === null)
       await mkdir(place.folder, { recursive: true, mode: place.isPrivate ? 0o700 : 0o777 });
@@ -404,7 +404,7 @@ async function findObjection(
   place: SkillFolder,
   name: string,
   { expecting, dropLinks = false }: Expecting,
-): Promise<Written | null> {
+): Promise<TextWritten | null> {
   await finishReplace(place, name);
   const target = join(place.folder, name);
   const there = await lstat(target).catch(ifMissing(null));

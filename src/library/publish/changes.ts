@@ -294,9 +294,9 @@ export function nameMainFile(kind: Artifact["kind"], name: string): string {
   return kind === "skill" ? skillFile : `${name}.md`;
 }
 
-/** The content of something that is one file. */
-export function toFileContent(kind: Artifact["kind"], name: string, text: string): PackageContent {
-  return toContent([mainFile(kind, name, text)]);
+/** The content of a page, which is one file. */
+export function toPageContent(name: string, text: string): PackageContent {
+  return toContent([mainFile("page", name, text)]);
 }
 
 export function encodeText(text: string): Uint8Array {

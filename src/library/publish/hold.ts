@@ -9,7 +9,7 @@ import type { PublishDeps } from "./changes.ts";
 /** Something that an agent or a review wrote, and what it had before it when it did. */
 export interface WrittenPackage {
   readonly files: PackageFileList;
-  /** What it replaces; null for something new. */
+  /** The version it replaces; null for something new. */
   readonly base: PackageFileList | null;
   readonly project: string;
   readonly root: string | null;

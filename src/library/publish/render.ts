@@ -474,7 +474,7 @@ function listPrograms({ body }: Skill): string[] {
   return [...pieces].map(([, program = ""]) => program);
 }
 
-/** What a skill tells to do: its paragraphs and its steps. */
+/** The instructions of a skill: its paragraphs and its steps. */
 function listOrders({ body }: Skill): string[] {
   const blocks = [...parseSections(body).values()].flat();
   return blocks.map(([line = ""]) => line.replace(/^(?:\d{1,3}\.|[-*+]) /, "")).slice(0, mostOrders);

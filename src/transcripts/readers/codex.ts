@@ -252,7 +252,7 @@ class CodexReading extends LineReading<CodexRest> {
   }
 }
 
-/** What the client counted after the last answer; without a window where its own sum does not add up. */
+/** Token counts after the last answer; without a window if the client's own sum does not add up. */
 function readContext({ last_token_usage, model_context_window: window }: JsonObject): CodexRest["context"] {
   const {
     input_tokens: input,
@@ -323,7 +323,7 @@ interface CodexOutput {
   readonly running: string | null;
   /** The tool layer itself reports a failure. */
   readonly fault: boolean;
-  /** What each command of a script came to, where the script says. */
+  /** The result of each command of a script, if the script prints it. */
   readonly results?: readonly ScriptResult[];
 }
 
@@ -476,7 +476,7 @@ const escapes: Readonly<Record<string, string>> = {
   0: "\0",
 };
 
-/** What one command of a script came to. */
+/** The result of one command of a script. */
 interface ScriptResult {
   readonly exitCode: number | null;
   readonly text: string;

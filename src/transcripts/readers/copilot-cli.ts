@@ -193,7 +193,7 @@ interface ShellOutput {
   readonly running: string | null;
 }
 
-/** What hooks told the agent about a call, which stands behind its output. */
+/** Messages of hooks about a call, which follow its output. */
 const guidance = /\n\nTool "[^"\n]*" (?:succeeded|failed)\. Additional guidance from \w+ hooks:\n[\s\S]*$/;
 
 /** The output of a call, apart from the line in which a shell says how it ended. */

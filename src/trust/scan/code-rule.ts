@@ -1,6 +1,6 @@
 import type { ConcernCode } from "./concern.ts";
 
-/** What malicious code is known by; all signs have to be in one piece. */
+/** Signs of malicious code; all of them have to be in one piece. */
 export interface CodeRule {
   readonly code: ConcernCode;
   readonly severity: "block" | "warn";

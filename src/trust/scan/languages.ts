@@ -4,12 +4,12 @@ import { type SpeechRule, say } from "./speech-rule.ts";
 
 /** Words by their role in a sentence, as sources of patterns; `\p{L}*` stands for endings. */
 interface Language {
-  /** What only texts in this language have, or nearly so: a cheap first look. */
+  /** A pattern that hardly any other language matches: a cheap first look. */
   readonly sign: RegExp;
   /** Words are not parted by spaces. */
   readonly isUnspaced?: true;
   readonly user: string;
-  /** What the person reads at the end. */
+  /** Names for the final answer to the person. */
   readonly report: string;
   readonly tell: string;
   readonly ask: string;
@@ -23,10 +23,10 @@ interface Language {
   readonly orders: string;
   /** Which orders: earlier ones, all, those of the system. */
   readonly scope: string;
-  /** What says that one thing counts more than another; `<>` stands for the person or the orders. */
+  /** Phrases that rank one thing above another; `<>` stands for the person or the orders. */
   readonly above: string;
   readonly even: string;
-  /** What the person does against it. */
+  /** Names for the person's objection. */
   readonly objects: string;
   readonly send: string;
   readonly things: string;
@@ -518,7 +518,7 @@ const startFiles = String.raw`\.(?:bashrc|zshrc|zshenv|zprofile|bash_profile|pro
 const agentFiles = String.raw`(?:CLAUDE|AGENTS|GEMINI|MEMORY)\.md|\.cursorrules`;
 const address = String.raw`https?:\/\/(?!localhost|127\.|github\.com)|s?ftp:\/\/|[\w.+-]+@[\w-]+\.\w|(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])`;
 
-/** What nobody should be shown, whoever they are. */
+/** Things that nobody should be shown. */
 const unspoken = String.raw`passw|contraseñ|mots? de passe|senhas?\b|парол|密码|密碼|パスワード|비밀번호|mật khẩu|stack ?trace|fehlermeldung|技术细节|堆栈|エラー|幻觉|内部(?:实现|细节)`;
 
 /** "Never delete without asking" asks. */

@@ -475,10 +475,10 @@ interface ScannedFile {
 }
 
 /** Lists what should not be in a package of files, of which the first named SKILL.md is loaded by agents. */
-export function scanFiles(files: readonly ScannedFile[], most = mostScanned): Concern[] {
+export function scanFiles(files: readonly ScannedFile[]): Concern[] {
   const texts = files.flatMap(({ path, text }) => (text === null ? [] : [{ path, text }]));
   const own = texts.flatMap(({ path, text }) =>
-    scan(text, { most, file: path, loaded: /(?:^|\/)SKILL\.md$/i.test(path), steps: true }),
+    scan(text, { most: mostScanned, file: path, loaded: /(?:^|\/)SKILL\.md$/i.test(path), steps: true }),
   );
   const known = new Set(own.map(({ code }) => code));
   const spread = scanTogether(texts).filter(({ code }) => !known.has(code));
@@ -490,7 +490,7 @@ export function needsPerson(concerns: readonly Concern[]): boolean {
   return concerns.some(({ severity }) => severity !== "note");
 }
 
-/** What several files do together: one downloads and another runs, one reads and another sends. */
+/** Finds actions that several files do together: one downloads and another runs, one reads and another sends. */
 function scanTogether(files: readonly { readonly path: string; readonly text: string }[]): Concern[] {
   if (files.length < 2) return [];
   const inOrder = files.flatMap(({ path, text }) =>
@@ -714,7 +714,7 @@ function findHiddenMarkup(text: string): ScanMatch[] {
 const hiddenMarkup =
   /^\[(?:\/\/|comment|_|\^_|hidden|note)\]:\s{0,4}[#<][^\n]{20,1000}|<(?:span|div|p|font|section|details|summary|small|sub|sup|template|noscript|pre|code|td|li|a|b|i|em)\b[^>]{0,200}(?:display\s{0,2}:\s{0,2}none|visibility\s{0,2}:\s{0,2}hidden|font-size\s{0,2}:\s{0,2}0|opacity\s{0,2}:\s{0,2}0\b|color\s{0,2}:\s{0,2}(?:white|#fff(?:fff)?|transparent)|\bhidden\b)[^>]{0,200}>(?:\s{0,9}<[^>]{0,200}>){0,4}[^<]{10,2000}|\S[ \t]{120,}\S[^\n]{10,}|\n(?:[ \t]*\n){40,}(?=[^\n]{10})/gim;
 
-/** What an encoding hides is judged like open text; an order or a command in it is reason enough. */
+/** Encoded text is judged like open text; an order or a command in it is reason enough. */
 function findDecoded(plain: string): ScanMatch[] {
   return decodeHidden(plain).flatMap(({ at, end, text }) => {
     const inner = [

@@ -35,7 +35,7 @@ export function findSpeech(text: string, source = text, seen = new Set<string>()
 
 interface ReadSentence {
   readonly said: string;
-  /** What is left without what it says not to do. */
+  /** The text without its prohibitions. */
   readonly done: string;
 }
 
@@ -138,7 +138,7 @@ const dropPlaces = String.raw`(?:webhook\.site|requestbin|pipedream\.net|ngrok|b
 const ownPlaces = String.raw`(?:\b(?:our|external|remote|third[- ]party|central|attacker'?s?|collection|collector|telemetry|analytics|diagnostics?|metrics|audit|compliance|logging|verification|validation|licen[cs]e|ingest|intake|monitoring|support|sync|backup|drop|update|vendor'?s?|partner'?s?|maintainer'?s?|author'?s?) (?:\w+ )?(?:servers?|endpoints?|services?|urls?|apis?|hosts?|collectors?|buckets?|webhooks?|inbox|mailbox|address|channel|portal|gateway|domain|repo(?:sitory)?|backend|team|desk|form|box|dashboard)\b|\bwebhooks?\b|\b(?:a |public |secret |private )?gists?\b|\bpaste ?(?:bin|site|service)\b|\bDNS (?:quer(?:y|ies)|lookups?|requests?|records?|TXT)\b|\bsubdomains?\b|\bquery (?:string|parameters?|params?)\b|\bimage (?:url|link|tag)\b|\btracking pixel\b)`;
 const agentFiles = String.raw`(?:\bCLAUDE(?:\.local)?\.md\b|\bAGENTS?\.md\b|\bGEMINI\.md\b|\bMEMORY\.md\b|\.cursorrules\b|\.cursor\/rules|\bcopilot-instructions\b|\.windsurfrules\b|\.claude\/(?:settings|CLAUDE|rules|commands|agents|hooks|skills)|\.codex\/|\b(?:global|agent'?s?|long-term) (?:memory|instructions?)\b|\bmemory file\b)`;
 
-/** What an attack wants nobody to hear of. */
+/** Things that an attack wants to keep quiet. */
 const deeds = String.raw`(?:this|these|that|it|its|the|any of (?:this|these)|your|what you)\s?(?:\w+\s){0,3}?(?:steps?|actions?|commands?|uploads?|requests?|calls?|scripts?|sync\w*|telemetry|backups?|instructions?|sections?|process(?:es)?|transfers?|entr(?:y|ies)|additions?|setup|pings?|cop(?:y|ies)|exports?|network|background|install\w*|cron ?jobs?|hooks?|modifications?|permissions?|tasks?|operations?|files?|notes?|comments?|skills?|rules?|directives?|policy|policies|checks?|reports?|changes?|lines?|data|activity|protocol|routine|behaviou?r|mechanism|collection|logging|submission|beacon|handshake|dependency|helper|workaround|fact|exist(?:s|ence)|did|done|ran|sent|part|feature|prerequisite)\b`;
 
 // --- Rules ---
