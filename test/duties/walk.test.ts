@@ -129,7 +129,7 @@ describe("Phases 9.5a and 9.5b, what was learned about learning, and retrieval",
     expect((await desk.duty("retrieval", reader)).verdict).toBe("pass");
   });
 
-  test("point at what fits and was not looked at; after the work it is late", async () => {
+  test("point at what fits and was not looked at; after the work it is late, and stays late", async () => {
     const desk = aDesk();
     const skill = join(desk.project, ".claude/skills/tide-tables");
     mkdirSync(skill, { recursive: true });
