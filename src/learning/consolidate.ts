@@ -19,6 +19,7 @@ import { type FenceFrame, fence, redact, scan, withoutHome } from "../trust/inde
 import { checkWords } from "./check.ts";
 import type { InstructionLine } from "./dossier.ts";
 import { selectInstructions } from "./instructions.ts";
+import { findLaterWords, type Turn } from "./later.ts";
 
 interface ConsolidationDeps {
   readonly store: Store;
@@ -26,8 +27,12 @@ interface ConsolidationDeps {
 }
 
 interface ConsolidationOptions {
-  /** The projects that may be due, each with the lines of its instruction files, as `file: line`. */
-  readonly projects: readonly { readonly id: string; readonly instructions: readonly InstructionLine[] }[];
+  /** The projects that may be due, each with the lines of its instruction files and what was said in its sessions. */
+  readonly projects: readonly {
+    readonly id: string;
+    readonly instructions: readonly InstructionLine[];
+    readonly turns: readonly Turn[];
+  }[];
   /** Without a judge only what is exactly the same is one lesson, which needs no consolidation. */
   readonly judge: (Asker & { readonly timeoutMs: number }) | null;
 }
@@ -56,10 +61,10 @@ export async function consolidateProjects(
 ): Promise<Consolidated[]> {
   if (judge === null) return [];
   const all: Consolidated[] = [];
-  for (const { id, instructions } of projects) {
+  for (const { id, instructions, turns } of projects) {
     const shown = await findDue(store, id, clock.now());
     if (shown.length > 0)
-      all.push(await consolidate(store, clock, judge, { project: id, shown, instructions }));
+      all.push(await consolidate(store, clock, judge, { project: id, shown, instructions, turns }));
   }
   return all;
 }
@@ -92,13 +97,14 @@ interface ProjectLessons {
   readonly project: string;
   readonly shown: readonly Lesson[];
   readonly instructions: readonly InstructionLine[];
+  readonly turns: readonly Turn[];
 }
 
 async function consolidate(
   store: Store,
   clock: Clock,
   judge: NonNullable<ConsolidationOptions["judge"]>,
-  { project, shown, instructions }: ProjectLessons,
+  { project, shown, instructions, turns }: ProjectLessons,
 ): Promise<Consolidated> {
   const nothing = { project, merged: 0, contradictions: 0, documented: 0, shelved: 0 };
   const near = selectInstructions(
@@ -107,7 +113,7 @@ async function consolidate(
     instructionChars,
   );
   const lines = withoutHome(near.map(({ file, line }) => `${file}: ${line}`).join("\n"));
-  const prompt = writePrompt(shown, lines);
+  const prompt = writePrompt(shown, findLaterWords(shown, turns), lines);
   const limits = { maxOutputTokens: outputTokens, timeoutMs: judge.timeoutMs };
   const question = { purpose: "consolidate a project", system, prompt, schema: answerSchema, ...limits };
   const reply = await askModel(judge, question, { project, session: null });
@@ -185,8 +191,15 @@ function readAnswer(value: unknown): ConsolidationAnswer | null {
   };
 }
 
-function writePrompt(shown: readonly Lesson[], instructions: string): string {
-  const lessons = shown.map((lesson, n) => JSON.stringify({ id: `K${n + 1}`, ...describeLesson(lesson) }));
+function writePrompt(
+  shown: readonly Lesson[],
+  later: ReadonlyMap<LessonId, readonly string[]>,
+  instructions: string,
+): string {
+  const lessons = shown.map((lesson, n) => {
+    const said = later.get(lesson.id);
+    return JSON.stringify({ id: `K${n + 1}`, ...describeLesson(lesson), ...(said ? { later: said } : {}) });
+  });
   const files = instructions.split("\n").map((line) => JSON.stringify(line));
   return fence(
     `{"lessons":[\n${lessons.join(",\n")}\n],\n"instruction_files":[\n${files.join(",\n")}\n]}`,
@@ -211,14 +224,14 @@ const frame: FenceFrame = {
   after: ["Answer with one JSON object of the form that you were given, and nothing else."],
 };
 
-const system = `You put in order what a coding agent should know about one project. You are given lessons that were learned in different sessions, one per line, with ids K1, K2, …, and lines of the project's instruction files. Compare the lessons with each other.
+const system = `You put in order what a coding agent should know about one project. You are given lessons that were learned in different sessions, one per line, with ids K1, K2, …, and lines of the project's instruction files. "later" quotes what was said about the same thing in sessions after the lesson. Compare the lessons with each other.
 
 - groups: lessons that give the same advice for the same occasion, and special ones that a more general one covers. "into" is the one that stays, "from" are those that become part of it. Give the best words for all of them: "lesson" is one sentence or two, at most 240 characters, that a stranger can act on; "when" it applies and what to "do", a few words each. Use only names of commands, files and tools that stand in the lessons of the group.
   Words in common are not enough: five failures of one commit hook with five causes are five lessons. Two different cures of one failure are two lessons. When in doubt, keep both.
 - contradictions: pairs that cannot both be followed ("a", "b"). They are shown to the person, who decides.
 - vetoes: a lesson with said_by_person forbids a tool or a command ("by"), and another lesson is a procedure or a cure that uses it ("id").
 - documented: an instruction file says the same already; "where" is the name of the file. Not for a lesson that adds something.
-- shelved: lessons that a strict maintainer would not put before every later session, now that all are seen together; "because" says why in a few words. They are shown again when another session confirms them. Such are: what a later lesson overtakes; what was settled for good when it was learned (a bug that is fixed, a feature that is built); a detail of one task; general advice; a slip that one look at the error puts right. Not a lesson that several sessions have, nor one that is kept.
+- shelved: lessons that a strict maintainer would not put before every later session, now that all are seen together; "because" says why in a few words. They are shown again when another session confirms them. Such are: what a later lesson overtakes, or what "later" shows to be decided otherwise, replaced, removed or solved since; what was settled for good when it was learned (a bug that is fixed, a feature that is built); a detail of one task; general advice; a slip that one look at the error puts right. Not a lesson that several sessions have, nor one that is kept.
 - kept: every other id.
 
 Each id stands exactly once in groups (as into or from), documented, shelved or kept. Contradictions and vetoes name ids besides.

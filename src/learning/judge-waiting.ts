@@ -33,6 +33,7 @@ import {
   type Verdict,
 } from "./judge.ts";
 import type { ChosenJudge, JudgeSource } from "./judges.ts";
+import { readTurns, type Turn } from "./later.ts";
 import {
   findingId,
   type LearnConsent,
@@ -230,12 +231,15 @@ async function consolidateSessions(
   judge: Judge,
   sessions: readonly SessionView[],
 ): Promise<Consolidated[]> {
-  const lines = new Map<string, InstructionLine[]>();
-  for (const { id, project } of sessions) {
-    const own = await readInstructions(project.root, await deps.store.events.of(id));
-    lines.set(project.id, [...(lines.get(project.id) ?? []), ...own]);
+  const byProject = new Map<string, { id: string; instructions: InstructionLine[]; turns: Turn[] }>();
+  for (const { id, project, startedAt } of sessions) {
+    const one = byProject.get(project.id) ?? { id: project.id, instructions: [], turns: [] };
+    byProject.set(project.id, one);
+    const events = await deps.store.events.of(id);
+    one.instructions.push(...(await readInstructions(project.root, events)));
+    one.turns.push(...readTurns(events, startedAt));
   }
-  const projects = [...lines].map(([id, instructions]) => ({ id, instructions }));
+  const projects = [...byProject.values()];
   return consolidateProjects(deps, { projects, judge });
 }
 

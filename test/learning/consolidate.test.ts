@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { consolidateProjects } from "../../src/learning/consolidate.ts";
+import { readTurns, type Turn } from "../../src/learning/later.ts";
 import { decisionEntry } from "../../src/lessons/decisions.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import { isWorthShowing } from "../../src/lessons/state.ts";
@@ -9,6 +10,7 @@ import { createFileModel } from "../../src/models/choose.ts";
 import type { Model } from "../../src/models/model.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
 import type { Finding, Symptom } from "../../src/records/lesson.ts";
+import type { Event } from "../../src/records/session.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
 import { aFinding, made } from "../helpers/findings.ts";
@@ -27,6 +29,7 @@ interface ShownLesson {
   readonly lesson: string;
   readonly said_by_person: boolean;
   readonly kept: boolean;
+  readonly later?: readonly string[];
 }
 
 interface Answer {
@@ -79,13 +82,13 @@ function readLines(text: string) {
     .map((one) => ({ file: one.split(": ")[0] ?? "", line: one.split(": ").slice(1).join(": ") }));
 }
 
-function run(store: Store, model: Model, instructions = "", projects = ["/p"]) {
+function run(store: Store, model: Model, instructions = "", projects = ["/p"], turns: readonly Turn[] = []) {
   const limits = { usdPerDay: 1, usdPerCall: 0.5 };
   const price = { input: 1, output: 5, isAssumed: false };
   const judge = { store, clock, redactor, model, limits, price, timeoutMs: 1_000 };
   return consolidateProjects(
     { store, clock },
-    { projects: projects.map((id) => ({ id, instructions: readLines(instructions) })), judge },
+    { projects: projects.map((id) => ({ id, instructions: readLines(instructions), turns })), judge },
   );
 }
 
@@ -155,6 +158,34 @@ describe("consolidating a project", () => {
     expect(prompts[0]).toContain("AGENTS.md: Run the linter and pnpm before a commit.");
   });
 
+  it("tells the judge what later sessions say about the same thing, and nothing that was said before", async () => {
+    const store = await aStore(port, judgedOn(4, { lesson: "Deploy the docs by hand after a release." }));
+    const said = (day: number, kind: Event["kind"], text: string, sidechain = false) =>
+      readTurns([{ kind, text, sidechain, at: Date.UTC(2026, 0, day) } as Event], null);
+    const turns = [
+      ...said(2, "prompt", "The dev server listens on 4100, is that right?"),
+      ...said(
+        6,
+        "prompt",
+        `${"Look at the tables. ".repeat(30)}The dev server listens on 5200 now, not on 4100.`,
+      ),
+      ...said(7, "reply", "The dev server listens on 4100 for a subagent.", true),
+      ...said(8, "call", "The dev server listens on 4100, says the output."),
+      ...said(9, "prompt", "Draw the tide tables of the harbour in blue."),
+    ];
+    let shown: readonly ShownLesson[] = [];
+    const { model } = scripted((_, all) => {
+      shown = all;
+      return { kept: ["K1", "K2"] };
+    });
+    await run(store, model, "", ["/p"], turns);
+    const later = shown.find(({ lesson }) => lesson.includes("4100"))?.later ?? [];
+    expect(later).toHaveLength(1);
+    expect(later[0]).toMatch(/^2026-01-06 person: ….*listens on 5200 now, not on 4100\./);
+    expect(later[0]?.length).toBeLessThan(270);
+    expect(shown.find(({ lesson }) => lesson.includes("docs"))).not.toHaveProperty("later");
+  });
+
   it("asks once, and again only when there is something new", async () => {
     const store = await aStore(lint, hook);
     const { model, prompts } = scripted((_, all) => ({ kept: all.map(({ id }) => id) }));
@@ -174,7 +205,7 @@ describe("consolidating a project", () => {
     const { model, prompts } = scripted(() => ({}));
     expect(await run(store, model, "", ["/p", "/q"])).toEqual([]);
     const due = await aStore(lint, hook);
-    const projects = [{ id: "/p", instructions: [] }];
+    const projects = [{ id: "/p", instructions: [], turns: [] }];
     expect(await consolidateProjects({ store: due, clock }, { projects, judge: null })).toEqual([]);
     expect(prompts).toHaveLength(0);
   });
