@@ -19,7 +19,7 @@ import { type FenceFrame, fence, redact, scan, withoutHome } from "../trust/inde
 import { checkWords } from "./check.ts";
 import type { InstructionLine } from "./dossier.ts";
 import { selectInstructions } from "./instructions.ts";
-import { findLaterWords, type Turn } from "./later.ts";
+import { findLaterWords, type LaterTurn } from "./later.ts";
 
 interface ConsolidationDeps {
   readonly store: Store;
@@ -31,7 +31,7 @@ interface ConsolidationOptions {
   readonly projects: readonly {
     readonly id: string;
     readonly instructions: readonly InstructionLine[];
-    readonly turns: readonly Turn[];
+    readonly turns: readonly LaterTurn[];
   }[];
   /** Without a judge only what is exactly the same is one lesson, which needs no consolidation. */
   readonly judge: (Asker & { readonly timeoutMs: number }) | null;
@@ -97,7 +97,7 @@ interface ProjectLessons {
   readonly project: string;
   readonly shown: readonly Lesson[];
   readonly instructions: readonly InstructionLine[];
-  readonly turns: readonly Turn[];
+  readonly turns: readonly LaterTurn[];
 }
 
 async function consolidate(

@@ -33,7 +33,7 @@ import {
   type Verdict,
 } from "./judge.ts";
 import type { ChosenJudge, JudgeSource } from "./judges.ts";
-import { readTurns, type Turn } from "./later.ts";
+import { type LaterTurn, readTurns } from "./later.ts";
 import {
   findingId,
   type LearnConsent,
@@ -231,7 +231,7 @@ async function consolidateSessions(
   judge: Judge,
   sessions: readonly SessionView[],
 ): Promise<Consolidated[]> {
-  const byProject = new Map<string, { id: string; instructions: InstructionLine[]; turns: Turn[] }>();
+  const byProject = new Map<string, { id: string; instructions: InstructionLine[]; turns: LaterTurn[] }>();
   for (const { id, project, startedAt } of sessions) {
     const one = byProject.get(project.id) ?? { id: project.id, instructions: [], turns: [] };
     byProject.set(project.id, one);

@@ -3,7 +3,7 @@ import { extractTerms, oneLine, stemWord } from "../text/index.ts";
 import { withoutHome } from "../trust/index.ts";
 
 /** Something that a person or the agent said in a session of a project. */
-export interface Turn {
+export interface LaterTurn {
   readonly at: number;
   readonly who: "person" | "agent";
   readonly text: string;
@@ -18,7 +18,7 @@ const leastShare = 0.35;
 const leastWords = 3;
 
 /** What was said in the sessions of a project, subagents' words left out. */
-export function readTurns(events: readonly Event[], startedAt: number | null): Turn[] {
+export function readTurns(events: readonly Event[], startedAt: number | null): LaterTurn[] {
   return events.flatMap(({ kind, text, sidechain, at }) => {
     const who = kind === "prompt" ? "person" : kind === "reply" ? "agent" : null;
     return who === null || sidechain
@@ -33,7 +33,7 @@ export function readTurns(events: readonly Event[], startedAt: number | null): T
  */
 export function findLaterWords(
   lessons: readonly Lesson[],
-  turns: readonly Turn[],
+  turns: readonly LaterTurn[],
 ): Map<LessonId, readonly string[]> {
   const read = turns.map((turn) => ({ turn, stems: readStems(turn.text) }));
   const counts = new Map<string, number>();
@@ -64,7 +64,7 @@ function readStems(text: string): Set<string> {
   return new Set([...extractTerms(text)].map(stemWord));
 }
 
-function describeTurn({ at, who, text }: Turn, shared: ReadonlySet<string>): string {
+function describeTurn({ at, who, text }: LaterTurn, shared: ReadonlySet<string>): string {
   return `${new Date(at).toISOString().slice(0, 10)} ${who}: ${withoutHome(cutAround(text, shared))}`;
 }
 

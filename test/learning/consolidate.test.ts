@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { consolidateProjects } from "../../src/learning/consolidate.ts";
-import { readTurns, type Turn } from "../../src/learning/later.ts";
+import { type LaterTurn, readTurns } from "../../src/learning/later.ts";
 import { decisionEntry } from "../../src/lessons/decisions.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import { isWorthShowing } from "../../src/lessons/state.ts";
@@ -82,7 +82,13 @@ function readLines(text: string) {
     .map((one) => ({ file: one.split(": ")[0] ?? "", line: one.split(": ").slice(1).join(": ") }));
 }
 
-function run(store: Store, model: Model, instructions = "", projects = ["/p"], turns: readonly Turn[] = []) {
+function run(
+  store: Store,
+  model: Model,
+  instructions = "",
+  projects = ["/p"],
+  turns: readonly LaterTurn[] = [],
+) {
   const limits = { usdPerDay: 1, usdPerCall: 0.5 };
   const price = { input: 1, output: 5, isAssumed: false };
   const judge = { store, clock, redactor, model, limits, price, timeoutMs: 1_000 };
