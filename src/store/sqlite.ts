@@ -271,12 +271,14 @@ function refuseDamaged(database: Connection, file: string): void {
   if (!hasLog() && fileSize(file) < bytes) throw damagedFile(file, "its end is missing");
   const [first] = bytes > checkedBytes ? [] : listFaults(database.prepare("pragma quick_check(1)").all([]));
   if (first !== undefined) throw damagedFile(file, first);
-  if (readPragma(database, "user_version") === 0) refuseForeign(database, file);
+  refuseForeign(database, file);
 }
 
 /** An empty file is a new database, unless there was one; SQLite would take it for new and delete its log. */
 function refuseEmptied(file: string, hasLog: boolean): void {
   const before = describeBefore(file);
+  // Another process may have made it, written to it and gone since its size was read.
+  if (!hasLog && fileSize(file) > 0) return;
   if (before !== null || hasLog)
     throw damagedFile(file, ["it is empty", ...(before === null ? [] : [before])].join("; "));
 }
@@ -325,11 +327,16 @@ function rollBack(database: Connection): void {
   }
 }
 
+const whatIsThere =
+  "select (select user_version from pragma_user_version) as version, (select count(*) from sqlite_master) as tables";
+
 /** Nothing is added to a database that has other tables, or that stands where a ledger was. */
 function refuseForeign(database: Connection, path: string): void {
+  // In this order, and version and tables by one statement: another process may be making the same new database.
   const before = describeBefore(path);
-  const isForeign = database.prepare("select 1 from sqlite_master limit 1").all([]).length > 0;
-  if (before !== null || isForeign)
+  const [row] = database.prepare(whatIsThere).all([]) as { version: number; tables: number }[];
+  const { version, tables } = row ?? { version: 0, tables: 0 };
+  if (version === 0 && (before !== null || tables > 0))
     throw damagedFile(path, ["it has no ledger", ...(before === null ? [] : [before])].join("; "));
 }
 

@@ -185,7 +185,10 @@ describe("foreground learning, live", () => {
 
     const first = await prompt("Print the table for May");
     const init = jsonLines<Init>(first.stdout).find(({ subtype }) => subtype === "init");
-    expect(init?.mcp_servers).toContainEqual(expect.objectContaining({ status: "connected" }));
+    // Connected, or on a busy machine not yet: that it answers is seen below.
+    expect(init?.mcp_servers).toContainEqual(
+      expect.objectContaining({ status: expect.stringMatching(/^(?:connected|pending)$/) }),
+    );
     expect(init?.skills).toContain("knack:learn-skill");
     expect(first.stdout).toContain("The tool said: Learned skill: rl-harbor-tables");
     expect(readFileSync(join(skills, "rl-harbor-tables/SKILL.md"), "utf8")).toContain(
