@@ -146,6 +146,14 @@ export {
   type ThreadState,
   type TranscriptId,
 } from "./session.ts";
+export type {
+  SignedEntry,
+  StoredTeamEntry,
+  TeamEntry,
+  TeamEntryKind,
+  TeamMember,
+  TeamRole,
+} from "./team.ts";
 export {
   type AuthoringFault,
   authoredId,
