@@ -13,6 +13,7 @@ export {
   areContrary,
   compareFailure,
   contrary,
+  createOpposedSearch,
   extractGist,
   failedProgram,
   foresees,

@@ -146,14 +146,7 @@ export {
   type ThreadState,
   type TranscriptId,
 } from "./session.ts";
-export type {
-  SignedEntry,
-  StoredTeamEntry,
-  TeamEntry,
-  TeamEntryKind,
-  TeamMember,
-  TeamRole,
-} from "./team.ts";
+export type { StoredTeamEntry, TeamEntry, TeamEntryKind } from "./team.ts";
 export {
   type AuthoringFault,
   authoredId,

@@ -17,16 +17,13 @@ export type TeamEntryKind =
   | "policy"
   | "member.distrusted";
 
-/** An entry of a team's ledger as it travels: the text that was signed, and its name, the hash of both. */
-export interface SignedEntry {
+/** An entry of a team's ledger, read. It is appended once and never changed; `previous` chains those of one machine. */
+export interface TeamEntry {
+  /** The hash of content and signature. */
   readonly id: string;
+  /** The text that was signed, with all that follows in it. */
   readonly content: string;
-  /** Base64. */
   readonly signature: string;
-}
-
-/** An entry, read. It is appended once and never changed; `previous` chains the entries of one machine. */
-export interface TeamEntry extends SignedEntry {
   readonly team: string;
   /** The remote of the repository that it is about; null for what holds everywhere. */
   readonly repository: string | null;
@@ -48,14 +45,4 @@ export interface TeamEntry extends SignedEntry {
 /** An entry with the time at which the team's database took it; null for one that was not sent yet. */
 export interface StoredTeamEntry extends TeamEntry {
   readonly recordedAt: number | null;
-}
-
-export type TeamRole = "reader" | "member" | "maintainer";
-
-export interface TeamMember {
-  readonly id: string;
-  readonly name: string;
-  readonly role: TeamRole;
-  /** Null while they are a member. */
-  readonly removedAt: number | null;
 }

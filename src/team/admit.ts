@@ -1,16 +1,12 @@
-import type { SignedEntry, StoredTeamEntry, TeamEntry } from "../records/index.ts";
+import type { StoredTeamEntry, TeamEntry } from "../records/index.ts";
+import type { ArrivedEntry } from "../store/index.ts";
 import { findForgery, nameShare, type RegisteredMachine, readEntry, readRegistration } from "./signing.ts";
 
 /** Characters of an entry, by what it says, and of all entries of one author. */
 export const shareLimits = { lesson: 16_000, skill: 200_000, other: 4_000, author: 64_000_000 } as const;
 
-/** An entry as the team's database gives it. */
-export interface ArrivingEntry extends SignedEntry {
-  readonly receivedAt: number;
-}
-
 /** Why an entry is not taken in, with the author whom it names. */
-export interface RefusedEntry {
+interface RefusedEntry {
   readonly id: string;
   readonly author: string;
   readonly because: string;
@@ -26,7 +22,7 @@ interface Admission {
 
 /** Of entries that came from the team's database, those that are what their authors wrote, and not too large. */
 export function admitEntries(
-  arriving: readonly ArrivingEntry[],
+  arriving: readonly ArrivedEntry[],
   { team, machines, sizes }: Admission,
 ): { readonly admitted: StoredTeamEntry[]; readonly refused: RefusedEntry[] } {
   const admitted: StoredTeamEntry[] = [];

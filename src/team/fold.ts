@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { compareText, groupBy } from "../base/index.ts";
-import type { StoredTeamEntry, TeamEntryKind, TeamMember } from "../records/index.ts";
+import type { StoredTeamEntry, TeamEntryKind } from "../records/index.ts";
+import type { TeamMember } from "../store/index.ts";
 
 const count = z.int().check(z.gte(0), z.lte(1_000_000));
 
@@ -80,7 +81,7 @@ function readBody<Body>(shape: z.ZodMiniType<Body>, entry: StoredTeamEntry | und
 /** The rules of the team. A maintainer's word counts; that of one who was removed counts as far as it is older. */
 export function foldRules(
   entries: readonly StoredTeamEntry[],
-  members: readonly TeamMember[],
+  members: readonly Pick<TeamMember, "id" | "role" | "removedAt">[],
   now: number,
 ): TeamRules {
   const byId = new Map(members.map((member) => [member.id, member]));

@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
 import * as z from "zod/mini";
-import type { SignedEntry, TeamEntry } from "../records/index.ts";
+import type { TeamEntry } from "../records/index.ts";
+import { computeEntryId, type SignedEntry } from "../store/index.ts";
 
 /** The key of a machine, by which what it says can be told from what others say in its name. */
 export interface MachineKey {
@@ -39,10 +40,6 @@ function hashText(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function nameEntry({ content, signature }: Omit<SignedEntry, "id">): string {
-  return hashText(`${content}\n${signature}`);
-}
-
 /** Gives a draft its place after the last entry of the machine's chain, the machine's signature, and its id. */
 export function sealEntry(
   { repository, at, kind, subject, body }: TeamDraft,
@@ -53,7 +50,7 @@ export function sealEntry(
   const content = JSON.stringify({ ...said, body });
   const signature = sign(null, Buffer.from(content), createPrivateKey(secret)).toString("base64");
   return {
-    ...{ id: nameEntry({ content, signature }), content, signature },
+    ...{ id: computeEntryId({ content, signature }), content, signature },
     ...{ ...said, body: JSON.stringify(body) },
   };
 }
@@ -99,7 +96,7 @@ export function readRegistration({ kind, author, machine, body }: TeamEntry): Re
 
 /** Why an entry is not what its author wrote; null where it is. */
 export function findForgery(entry: TeamEntry, machine: RegisteredMachine | undefined): string | null {
-  if (entry.id !== nameEntry(entry)) return "it was changed after it was signed";
+  if (entry.id !== computeEntryId(entry)) return "it was changed after it was signed";
   if (machine === undefined) return "it is signed by a machine that nobody registered";
   if (machine.member !== entry.author) return "it is signed by another member's machine";
   return isSigned(entry, machine.publicKey) ? null : "its signature is not its machine's";

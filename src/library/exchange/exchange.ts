@@ -204,13 +204,20 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
     /** The live learned skills of this project and of everywhere, as others are given them. */
     carrySkills: async (): Promise<readonly CarriedSkill[]> =>
       (await exportSkills(deps, { scope: "all" }, await projectAt(currentFolder()))).skills,
-    /** Plans taking in what members of a team share, each thing as what its author hands over. */
+    /** Plans taking in what members of a team share, each as what its author hands over: one thing for each, in order. */
     planShared: async (shares: readonly ReceivedShare[]): Promise<ImportPlan> => {
       const plans: ImportPlan[] = [];
       const context = await createContext("", { scope: null, minConf: 0, domain: null }, shares.length > 0);
       for (const share of shares) {
         const { lessons, skills } = readCarried(share.kind, share.body);
-        plans.push(await planImport({ ...context, from: share.author, share: share.subject }, lessons, skills));
+        const plan = await planImport(
+          { ...context, from: share.author, share: share.subject },
+          lessons,
+          skills,
+        );
+        const about = { kind: share.kind, id: share.subject, name: share.subject, says: "" };
+        const unreadable = leaveOut(about, "refused", "it cannot be read").thing;
+        plans.push(plan.things.length > 0 ? plan : { ...plan, things: [unreadable] });
       }
       return {
         things: plans.flatMap(({ things }) => things),
