@@ -117,6 +117,7 @@ const allowed: Record<string, readonly string[]> = {
     "yaml",
     "zod/mini",
   ],
+  loop: ["base", "models", "node:", "settings", "trust"],
   mcp: [
     "@modelcontextprotocol/server",
     "@modelcontextprotocol/server/stdio",
@@ -210,6 +211,7 @@ const touching: readonly string[] = [
   "library/files/disk.ts",
   "library/files/packages.ts",
   "library/open-library.ts",
+  "loop/harness/open-harness.ts",
   "models/api.ts",
   "models/choose.ts",
   "models/programs.ts",
