@@ -13,3 +13,4 @@ export {
 export type { TeamRole } from "./postgres/team-schema.ts";
 export { describeBefore, openCopy, openScratch, openSqlite, readLedger } from "./sqlite.ts";
 export { type BackgroundWork, createBackgroundWork, isClaimed, type Store } from "./store.ts";
+export type { TeamChain } from "./team-entries.ts";

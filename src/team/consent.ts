@@ -26,7 +26,8 @@ export function decideConsent(
   if (by.includes(self)) return accept("you shared it on another machine");
   if (concern !== null) return wait(concern);
   if (isOpposed) return wait("it says the opposite of another lesson");
-  if (by.some((author) => authors.get(author) === "accepted")) return accept("you accept what its author shares");
+  if (by.some((author) => authors.get(author) === "accepted"))
+    return accept("you accept what its author shares");
   if (rules.yes === null) return wait("each person decides");
   if (no.length > 0) return wait("a member said no");
   const missing = rules.yes - yes.length;
@@ -43,10 +44,15 @@ export function findConcern({
   steps,
   call,
 }: Pick<Lesson, "lesson" | "trigger" | "action" | "steps" | "call">): string | null {
-  const commands = [...(call === null ? [] : [call.join(" ")]), ...[lesson, action, ...steps].flatMap(listQuotes)];
+  const commands = [
+    ...(call === null ? [] : [call.join(" ")]),
+    ...[lesson, action, ...steps].flatMap(listQuotes),
+  ];
   const text = [trigger, action, lesson, ...steps, "", "```sh", ...commands, "```"].join("\n");
   const concerns = scan(text, { steps: true });
-  return needsPerson(concerns) ? (concerns.find(({ severity }) => severity !== "note")?.message ?? null) : null;
+  return needsPerson(concerns)
+    ? (concerns.find(({ severity }) => severity !== "note")?.message ?? null)
+    : null;
 }
 
 function listQuotes(text: string): string[] {

@@ -33,6 +33,7 @@ export interface TeamShare {
   readonly body: string;
   /** The members who share it, the first one first. */
   readonly by: readonly string[];
+  /** When others could first have it. */
   readonly sharedAt: number;
   /** Members other than those who said yes or no to exactly this text. */
   readonly yes: readonly string[];
@@ -64,7 +65,7 @@ function readTime({ at, recordedAt }: StoredTeamEntry, now: number): number {
  */
 function pickLatest(entries: readonly StoredTeamEntry[], now: number): StoredTeamEntry | undefined {
   const last = [...groupBy(entries, ({ machine }) => machine).values()].map((own) =>
-    own.reduce((a, b) => (a.sequence - b.sequence || compareText(a.id, b.id) || 0) > 0 ? a : b),
+    own.reduce((a, b) => ((a.sequence - b.sequence || compareText(a.id, b.id) || 0) > 0 ? a : b)),
   );
   return last.sort((a, b) => readTime(b, now) - readTime(a, now) || compareText(b.id, a.id))[0];
 }
@@ -141,7 +142,7 @@ function foldShare(subject: string, entries: readonly StoredTeamEntry[], now: nu
       .sort(compareText);
   return {
     ...{ subject, kind: first.kind === "skill.shared" ? "skill" : "lesson" },
-    ...{ repository: first.repository, body: first.body, by, sharedAt: readTime(first, now) },
+    ...{ repository: first.repository, body: first.body, by, sharedAt: first.recordedAt ?? now },
     ...{ yes: said("yes"), no: said("no") },
     ...sumOutcomes(entries, now),
   };

@@ -109,9 +109,13 @@ export function findAddress(
   const password = env.KNACK_TEAM_PASSWORD;
   if (typed !== undefined) return addPassword(parseAddress(typed), typed, password);
   if (file !== undefined && repository !== null && isWithin(repository, file))
-    throw new KnackError("TEAM_REFUSED", `${file} lies in a repository, where others may read or replace it.`, {
-      hint: "Move it to your home folder.",
-    });
+    throw new KnackError(
+      "TEAM_REFUSED",
+      `${file} lies in a repository, where others may read or replace it.`,
+      {
+        hint: "Move it to your home folder.",
+      },
+    );
   const found = file === undefined ? null : readAddressFile(file);
   if (file !== undefined && found === null)
     throw new KnackError("NOTHING_READABLE", `There is no file ${file}.`);
@@ -132,9 +136,13 @@ function addPassword(
 ): PostgresAddress {
   const url = new URL(address.url);
   if (typed !== null && url.password !== "")
-    throw new KnackError("TEAM_REFUSED", "A password on the command line can be read by others on this machine.", {
-      hint: "Leave it out of the address and set KNACK_TEAM_PASSWORD, or put the whole address into a file: knack team create --from <file>",
-    });
+    throw new KnackError(
+      "TEAM_REFUSED",
+      "A password on the command line can be read by others on this machine.",
+      {
+        hint: "Leave it out of the address and set KNACK_TEAM_PASSWORD, or put the whole address into a file: knack team create --from <file>",
+      },
+    );
   if (url.password === "" && password !== undefined) url.password = encodeURIComponent(password);
   return { ...address, url: url.href };
 }

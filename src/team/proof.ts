@@ -76,7 +76,10 @@ function divideDays(days: readonly TeamDay[], subject: string, sharedAt: number)
   const list = (some: readonly TeamDay[]) =>
     some.flatMap(({ at, sessions, met }) => {
       const failed = Math.min(sessions, met[subject] ?? 0);
-      return Array.from({ length: Math.min(sessions, mostCompared) }, (_, n) => ({ at, value: n < failed ? 1 : 0 }));
+      return Array.from({ length: Math.min(sessions, mostCompared) }, (_, n) => ({
+        at,
+        value: n < failed ? 1 : 0,
+      }));
     });
   return {
     before: list(days.filter(({ at }) => at < cut))

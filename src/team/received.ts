@@ -1,10 +1,10 @@
+import type { Clock } from "../base/index.ts";
 import { groupBy } from "../base/index.ts";
 import { createOpposedSearch } from "../lessons/index.ts";
 import type { openLibrary } from "../library/index.ts";
 import type { Finding, ImportedLesson, Lesson } from "../records/index.ts";
-import type { BackgroundWork, Store } from "../store/index.ts";
-import type { Clock } from "../base/index.ts";
 import type { Env, Home } from "../settings/index.ts";
+import type { BackgroundWork, Store } from "../store/index.ts";
 import { type AuthorWord, decideConsent, findConcern } from "./consent.ts";
 import { foldRules, foldShares, type TeamRules, type TeamShare } from "./fold.ts";
 import type { TeamState } from "./machine.ts";
@@ -82,7 +82,12 @@ export async function takeShares(deps: TeamDeps, state: TeamState) {
   const own = await listOwnShares(store, state.team);
   const offered = wanted.filter(({ subject }) => !own.has(subject)).slice(0, mostOffered);
   const plan = await library.planShared(
-    offered.map(({ subject, kind, by, body }) => ({ subject, kind, body, author: nameMember(state, by[0] ?? "") })),
+    offered.map(({ subject, kind, by, body }) => ({
+      subject,
+      kind,
+      body,
+      author: nameMember(state, by[0] ?? ""),
+    })),
   );
   await library.carryIn(plan);
   const left = { ...state.left };
@@ -177,7 +182,12 @@ async function searchOpposed(
     ({ id, state }) => !came.has(id) && state.status !== "rejected" && state.status !== "retired",
   );
   const sides: Side[] = [
-    ...own.map((text) => ({ id: text.id, text, scopeId: text.scope === "user" ? "user" : text.project, by: null })),
+    ...own.map((text) => ({
+      id: text.id,
+      text,
+      scopeId: text.scope === "user" ? "user" : text.project,
+      by: null,
+    })),
     ...received.map(({ thing, share }) => ({
       ...{ id: thing.id, text: thing.finding, scopeId: thing.scopeId },
       by: share.by.map(nameAuthor).join(", "),

@@ -1,4 +1,11 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  verify,
+} from "node:crypto";
 import * as z from "zod/mini";
 import type { TeamEntry } from "../records/index.ts";
 import { computeEntryId, type SignedEntry } from "../store/index.ts";

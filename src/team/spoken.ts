@@ -1,9 +1,9 @@
 import { groupBy } from "../base/index.ts";
 import { foldCredits } from "../lessons/index.ts";
-import { loadLived, nameFailure, readCredits } from "../recall/index.ts";
+import { loadLived, readCredits } from "../recall/index.ts";
 import type { ImportedLesson, Lesson, StoredTeamEntry, TeamEntry } from "../records/index.ts";
-import { foldShares, type ShareOutcomes, type TeamWord, type VoteWord } from "./fold.ts";
 import { shareLimits } from "./admit.ts";
+import { foldShares, type ShareOutcomes, type TeamWord, type VoteWord } from "./fold.ts";
 import type { TeamState } from "./machine.ts";
 import { listFailureNames } from "./proof.ts";
 import type { TeamDeps } from "./received.ts";
@@ -47,7 +47,9 @@ export async function sealAll(
 export async function listShared({ store }: Pick<TeamDeps, "store">, team: string) {
   const said = (await store.ledger.since("team.shared", 0)).filter(({ data }) => data.team === team);
   const last = new Map(said.map(({ data }) => [data.thing, data]));
-  return new Map([...last].flatMap(([thing, data]) => (data.share === null ? [] : [[thing, data.share] as const])));
+  return new Map(
+    [...last].flatMap(([thing, data]) => (data.share === null ? [] : [[thing, data.share] as const])),
+  );
 }
 
 /** Plans sharing lessons: kept ones, of repositories that other machines recognise, in words without secrets. */
@@ -97,7 +99,9 @@ function isFolder(project: string): boolean {
 
 /** The lessons that came from others, by their ids, with their authors. */
 async function listCame({ store, library }: TeamDeps): Promise<Map<string, string>> {
-  const imports = (await library.imports()).filter((one): one is typeof one & ImportedLesson => one.type === "lesson");
+  const imports = (await library.imports()).filter(
+    (one): one is typeof one & ImportedLesson => one.type === "lesson",
+  );
   const lessonIds = await store.learning.findings.lessonIds(imports.map(({ id }) => id));
   return new Map(imports.map(({ id, from }) => [lessonIds.get(id) ?? id, from]));
 }
@@ -130,7 +134,10 @@ export async function planSkillShare(
         ? `it is longer than ${shareLimits.skill - 1_000} characters`
         : null;
   if (because !== null) return { shares: [], left: [{ name, because }] };
-  const draft: TeamDraft = { repository: null, at: 0, kind: "skill.shared", subject, body: skill };
+  const at = (await deps.library.items()).find((item) => item.name === name)?.changedAt ?? 0;
+  const draft: TeamDraft = {
+    ...{ repository: null, at: Math.floor(at), kind: "skill.shared", subject, body: skill },
+  };
   return { shares: [{ thing, name, draft, replaces: before }], left: [] };
 }
 
@@ -139,12 +146,20 @@ export function draftWithdrawal(subject: string, repository: string | null, at: 
 }
 
 /** What happened on this machine that the team should know: votes, outcomes, and how often failures were met. */
-export async function listNews(deps: TeamDeps, state: TeamState, { machine }: MachineKey): Promise<TeamDraft[]> {
+export async function listNews(
+  deps: TeamDeps,
+  state: TeamState,
+  { machine }: MachineKey,
+): Promise<TeamDraft[]> {
   const own = (await deps.store.team.ofKind("vote", "outcomes", "measured")).filter(
     (entry) => entry.machine === machine,
   );
   const said = new Map(own.map((entry) => [nameWord(entry), entry.body]));
-  const news = [...(await listVotes(deps)), ...(await listOutcomes(deps, state)), ...(await listMeasured(deps))];
+  const news = [
+    ...(await listVotes(deps)),
+    ...(await listOutcomes(deps, state)),
+    ...(await listMeasured(deps)),
+  ];
   return news.filter((draft) => {
     const before = said.get(nameWord(draft));
     return before === undefined ? !saysNothing(draft) : before !== JSON.stringify(draft.body);
@@ -201,7 +216,10 @@ async function listOutcomes(deps: TeamDeps, { team }: TeamState): Promise<TeamDr
     const { shown: told, used: followed, helpful: helped, harmful: failed } = credit;
     const body: ShareOutcomes = { told, followed, helped, failed };
     const at = Math.max(credit.firstAt, credit.shownAt ?? 0, credit.usedAt ?? 0);
-    return makeWord({ kind: "outcomes", body }, { repository: repositories.get(subject) ?? null, subject, at });
+    return makeWord(
+      { kind: "outcomes", body },
+      { repository: repositories.get(subject) ?? null, subject, at },
+    );
   });
 }
 
@@ -219,7 +237,9 @@ async function listMeasured({ store, clock }: TeamDeps): Promise<TeamDraft[]> {
     const [{ project, measured }] = sessions;
     const met: Record<string, number> = {};
     for (const [subject, name] of failures.get(project) ?? []) {
-      const count = sessions.filter((one) => one.measured.failures.some(([failed]) => failed === name)).length;
+      const count = sessions.filter((one) =>
+        one.measured.failures.some(([failed]) => failed === name),
+      ).length;
       if (count > 0) met[subject] = count;
     }
     const at = Math.max(...sessions.map((one) => one.measured.startedAt));

@@ -590,7 +590,17 @@ async function checkSkill(context: ImportContext, carried: CarriedSkill): Promis
     return leaveOut(about, "same", `it is at ${there.path}`);
   const named = kind === "skill" ? {} : { kind };
   const shared = share && { share };
-  const data: ImportedSkill = { type: "skill", ...named, id, from, batch, ...shared, name, description, hash };
+  const data: ImportedSkill = {
+    type: "skill",
+    ...named,
+    id,
+    from,
+    batch,
+    ...shared,
+    name,
+    description,
+    hash,
+  };
   const old = there && [
     mainFile(kind, name, there.text),
     ...beside.filter((file) => files.some((other) => other.path === file.path)),
