@@ -10,18 +10,7 @@ export {
   readFailure,
   readQuestion,
 } from "./recall.ts";
-
-<<<<<<< HEAD
-
 export { type BenefitReport, loadLived, mostCallsPerPrompt } from "./report.ts";
-
-=======
-
-export { compareCourses } from "./experiment.ts";
-export { type BenefitReport, mostCallsPerPrompt } from "./report.ts";
-
->>>>>>> main
-
 export {
   formatDay,
   readSnapshot,
