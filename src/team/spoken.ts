@@ -14,18 +14,18 @@ const measuredDays = 120;
 const day = 86_400_000;
 
 /** Something a person shares: the entry it makes, and what it is here. */
-interface PlannedShare {
+type PlannedShare = {
   readonly thing: string;
   readonly name: string;
   readonly draft: TeamDraft;
   /** The name of the version that it replaces. */
   readonly replaces: string | null;
-}
+};
 
-interface SharePlan {
+type SharePlan = {
   readonly shares: readonly PlannedShare[];
   readonly left: readonly { readonly name: string; readonly because: string }[];
-}
+};
 
 /** Gives drafts their places after the machine's last entry. */
 export async function sealAll(

@@ -128,14 +128,14 @@ interface ExchangeDeps {
 }
 
 /** What a team's member shares, as it came from them. */
-interface ReceivedShare {
+type HandedShare = {
   /** The hash of its words. */
   readonly subject: string;
   readonly kind: "lesson" | "skill";
   readonly author: string;
   /** A carried lesson or skill, as JSON. */
   readonly body: string;
-}
+};
 
 /** Characters of a quotation that goes out as evidence. */
 const evidenceChars = 240;
@@ -205,7 +205,7 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
     carrySkills: async (): Promise<readonly CarriedSkill[]> =>
       (await exportSkills(deps, { scope: "all" }, await projectAt(currentFolder()))).skills,
     /** Plans taking in what members of a team share, each as what its author hands over: one thing for each, in order. */
-    planShared: async (shares: readonly ReceivedShare[]): Promise<ImportPlan> => {
+    planShared: async (shares: readonly HandedShare[]): Promise<ImportPlan> => {
       const plans: ImportPlan[] = [];
       const context = await createContext("", { scope: null, minConf: 0, domain: null }, shares.length > 0);
       for (const share of shares) {
