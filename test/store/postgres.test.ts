@@ -5,18 +5,29 @@ import { extractGist } from "../../src/lessons/similarity.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
 import { parseAddress } from "../../src/store/postgres/address.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
-import { freshDatabase, runSql, startPostgres } from "../helpers/postgres.ts";
+import { freshDatabase, runSql, sharedDatabase, startPostgres } from "../helpers/postgres.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { anEvent, aSession, aStoredFinding, saveEvents, storeContract } from "./contract.ts";
 
 const clock = { now: () => 1_760_000_000_000 };
 
-/** A store in a database of its own. */
+const database = sharedDatabase();
+/** Schemas that no test uses just now: emptied, they serve again, because making one takes longer. */
+const free: string[] = [];
+const names = Array.from({ length: 9 }, (_, at) => `store_${at}`);
+
+/** A store that is empty. */
 async function openStore() {
-  const url = await freshDatabase();
-  const address = parseAddress(url);
-  const reopen = () => openPostgres({ address, schema: "knack_store", clock });
-  return { url, store: await reopen(), reopen };
+  const url = await database();
+  const schema = free.pop() ?? (names.shift() as string);
+  onTestFinished(async () => {
+    const rows = await runSql(url, `select tablename from pg_tables where schemaname = '${schema}'`);
+    const tables = rows.map(({ tablename }) => tablename).filter((table) => table !== "migration");
+    await runSql(url, `set search_path = ${schema}`, `truncate ${tables.join()} restart identity`);
+    free.push(schema);
+  });
+  const reopen = () => openPostgres({ address: parseAddress(url), schema, clock });
+  return { url, schema, store: await reopen(), reopen };
 }
 
 function purged(key: string): LedgerEntry {
@@ -28,10 +39,10 @@ describe("the PostgreSQL store", () => {
   storeContract(openStore);
 
   test("lets nobody change or delete what is on the ledger", async () => {
-    const { url, store } = await openStore();
+    const { url, schema, store } = await openStore();
     onTestFinished(() => store.close());
     await store.ledger.append([purged("k")]);
-    const change = (statement: string) => runSql(url, `set search_path = knack_store`, statement);
+    const change = (statement: string) => runSql(url, `set search_path = ${schema}`, statement);
     await expect(change("update ledger set type = 'x'")).rejects.toThrow("only appended");
     await expect(change("delete from ledger")).rejects.toThrow("only appended");
     expect(await store.ledger.count()).toBe(1);
@@ -61,12 +72,12 @@ describe("the PostgreSQL store", () => {
   });
 
   test("gets the tables and columns of a later release, and keeps what is there", async () => {
-    const { url, store, reopen } = await openStore();
+    const { url, schema, store, reopen } = await openStore();
     await store.ledger.append([purged("k")]);
     await store.close();
     await runSql(
       url,
-      "set search_path = knack_store",
+      `set search_path = ${schema}`,
       "update migration set version = 1",
       "drop table lesson",
       "alter table finding drop column pass",
