@@ -117,7 +117,7 @@ const allowed: Record<string, readonly string[]> = {
     "yaml",
     "zod/mini",
   ],
-  loop: ["base", "models", "node:", "settings", "trust"],
+  loop: ["base", "models", "node:", "recall", "settings", "trust", "zod"],
   mcp: [
     "@modelcontextprotocol/server",
     "@modelcontextprotocol/server/stdio",
@@ -212,6 +212,8 @@ const touching: readonly string[] = [
   "library/files/packages.ts",
   "library/open-library.ts",
   "loop/harness/open-harness.ts",
+  "loop/state/digest.ts",
+  "loop/state/repository.ts",
   "models/api.ts",
   "models/choose.ts",
   "models/programs.ts",
