@@ -27,6 +27,7 @@ export {
   applyDecay,
   explainDoubt,
   explainHeldBack,
+  importPrefix,
   isHeldBack,
   isSharedLesson,
   isUnconfirmed,
