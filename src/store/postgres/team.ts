@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { CompiledQuery, Kysely, sql } from "kysely";
 import { makeScramVerifier, type PostgresAddress } from "./address.ts";
+import { PooledDialect } from "./connect.ts";
 import { upgradeSchema } from "./migrate.ts";
 import { type TeamRole, type TeamTables, teamMigrations } from "./team-schema.ts";
 
@@ -46,8 +47,6 @@ export type TeamDatabase = ReturnType<typeof createTeamDatabase>;
 
 /** Connects, and brings the tables to this release's where the login owns them. */
 export async function openTeamDatabase(address: PostgresAddress): Promise<TeamDatabase> {
-  // The driver is loaded by who needs it: most commands have no team.
-  const { PooledDialect } = await import("./connect.ts");
   const db = new Kysely<TeamTables>({ dialect: new PooledDialect({ address, schema: "knack" }) });
   try {
     await upgradeSchema(db, {
