@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { KnackError } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
 import type { LedgerEntry, Lesson } from "../records/index.ts";
@@ -8,7 +7,7 @@ import { foldMeasured, foldRules, foldShares } from "./fold.ts";
 import { type AddressSource, findAddress, openTeamFolder, type TeamState, withLogin } from "./machine.ts";
 import { reportTeam } from "./proof.ts";
 import { listReceived, nameMember, readShares, type TeamDeps } from "./received.ts";
-import type { TeamDraft } from "./signing.ts";
+import { makeTeamId, type TeamDraft } from "./signing.ts";
 import {
   draftWithdrawal,
   listNews,
@@ -99,7 +98,7 @@ export function openTeam(deps: TeamDeps) {
         throw new KnackError("WRONG_USAGE", `This machine is in the team ${requireState().name} already.`, {
           hint: "Leave it first: knack team leave",
         });
-      const id = randomBytes(5).toString("hex");
+      const id = makeTeamId();
       const login = await withTeamDatabase(address, async (database) => {
         await database.createTeam({ id, name });
         return database.invite(id, {
@@ -159,8 +158,12 @@ export function openTeam(deps: TeamDeps) {
         ...(replaces === null ? [] : [draftWithdrawal(replaces, draft.repository, draft.at)]),
         draft,
       ]);
-      const sealed = await sealAll({ store }, drafts, state, folder.key());
-      return { shares, drafts, left: plans.flatMap((plan) => plan.left), entries: sealed.map(toSigned) };
+      const key = folder.key();
+      // What else is said with the same sync is shown too.
+      const news = await listNews(deps, state, key, shares);
+      const sealed = await sealAll({ store }, [...drafts, ...news], state, key);
+      const entries = [...(await store.team.unsent(key.machine)), ...sealed].map(toSigned);
+      return { shares, drafts, left: plans.flatMap((plan) => plan.left), entries };
     },
     /** Shares what was planned: it is in this machine's chain from now on, and with the team from the next sync. */
     shareThings: async ({

@@ -7,10 +7,12 @@ const day = 86_400_000;
 const mostCompared = 200;
 
 /** The failures that shared lessons are about, by repository and share, under the names that sessions count them by. */
-export function listFailureNames(shares: readonly TeamShare[]): Map<string, Map<string, string>> {
+export function listFailureNames(
+  shares: readonly Pick<TeamShare, "subject" | "repository" | "body">[],
+): Map<string, Map<string, string>> {
   const names = new Map<string, Map<string, string>>();
-  for (const { subject, kind, repository, body } of shares) {
-    const name = kind === "lesson" ? readFailureName(body) : null;
+  for (const { subject, repository, body } of shares) {
+    const name = readFailureName(body);
     if (repository === null || name === null) continue;
     names.set(repository, (names.get(repository) ?? new Map()).set(subject, name));
   }

@@ -3,6 +3,7 @@ import {
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
+  randomBytes,
   sign,
   verify,
 } from "node:crypto";
@@ -25,6 +26,10 @@ export type TeamDraft = Pick<TeamEntry, "repository" | "at" | "kind" | "subject"
 export function makeMachineKey(): MachineKey {
   const { privateKey } = generateKeyPairSync("ed25519");
   return readMachineKey(privateKey.export({ type: "pkcs8", format: "pem" }) as string);
+}
+
+export function makeTeamId(): string {
+  return randomBytes(5).toString("hex");
 }
 
 export function readMachineKey(secret: string): MachineKey {

@@ -150,6 +150,7 @@ export async function listNews(
   deps: TeamDeps,
   state: TeamState,
   { machine }: MachineKey,
+  planned: readonly PlannedShare[] = [],
 ): Promise<TeamDraft[]> {
   const own = (await deps.store.team.ofKind("vote", "outcomes", "measured")).filter(
     (entry) => entry.machine === machine,
@@ -157,8 +158,8 @@ export async function listNews(
   const said = new Map(own.map((entry) => [nameWord(entry), entry.body]));
   const news = [
     ...(await listVotes(deps)),
-    ...(await listOutcomes(deps, state)),
-    ...(await listMeasured(deps)),
+    ...(await listOutcomes(deps, state, planned)),
+    ...(await listMeasured(deps, planned)),
   ];
   return news.filter((draft) => {
     const before = said.get(nameWord(draft));
@@ -200,15 +201,23 @@ async function listVotes({ store, library }: TeamDeps): Promise<TeamDraft[]> {
 }
 
 /** How shared lessons did here: those that this person shares, and those that they accepted. */
-async function listOutcomes(deps: TeamDeps, { team }: TeamState): Promise<TeamDraft[]> {
+async function listOutcomes(
+  deps: TeamDeps,
+  { team }: TeamState,
+  planned: readonly PlannedShare[],
+): Promise<TeamDraft[]> {
   const { store, library } = deps;
   const { entries, nameOf } = await readCredits(store);
   const credits = foldCredits(entries, nameOf);
   const accepted = (await library.imports()).flatMap(({ id, share, status }) =>
     share !== undefined && status === "accepted" ? [[id, share] as const] : [],
   );
-  const things = [...(await listShared(deps, team)), ...accepted];
-  const about = await store.team.about(things.map(([, share]) => share));
+  const meant = planned.map(({ thing, draft }) => [thing, draft.subject] as const);
+  const things = [...new Map([...(await listShared(deps, team)), ...accepted, ...meant])];
+  const about = [
+    ...(await store.team.about(things.map(([, share]) => share))),
+    ...planned.map(({ draft }) => draft),
+  ];
   const repositories = new Map(about.map(({ subject, repository }) => [subject, repository]));
   return things.flatMap(([thing, subject]) => {
     const credit = credits.get(nameOf(thing));
@@ -224,11 +233,17 @@ async function listOutcomes(deps: TeamDeps, { team }: TeamState): Promise<TeamDr
 }
 
 /** For each day and repository how many sessions there were, and in how many a shared lesson's failure was met. */
-async function listMeasured({ store, clock }: TeamDeps): Promise<TeamDraft[]> {
+async function listMeasured(
+  { store, clock }: TeamDeps,
+  planned: readonly PlannedShare[],
+): Promise<TeamDraft[]> {
   const now = clock.now();
   const repositories = (await store.projects.list()).map(({ id }) => id).filter((id) => !isFolder(id));
   const entries = await store.team.shares(repositories);
-  const failures = listFailureNames([...foldShares(entries, { distrusted: new Set() }, now).values()]);
+  const failures = listFailureNames([
+    ...foldShares(entries, { distrusted: new Set() }, now).values(),
+    ...planned.map(({ draft }) => ({ ...draft, body: JSON.stringify(draft.body) })),
+  ]);
   const lived = (await loadLived(store)).filter(
     ({ project, measured }) => failures.has(project) && measured.startedAt > now - measuredDays * day,
   );

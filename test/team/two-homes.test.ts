@@ -1,67 +1,94 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { knackHere } from "../helpers/here.ts";
-import { aHome, aLesson, contextOf, type Home, hook, payloads } from "../helpers/hook.ts";
-import { asked, day, failed, ran, writeLived } from "../helpers/lived.ts";
+import { contextOf, hook, noPython, payloads } from "../helpers/hook.ts";
 import { freshDatabase, runSql } from "../helpers/postgres.ts";
-
-const noPython = "/bin/bash: line 1: python: command not found";
-
-/** A person's home with a checkout of the repository that all of them work in. */
-function aMember(): Home {
-  const made = aHome();
-  mkdirSync(join(made.project, ".git"), { recursive: true });
-  writeFileSync(
-    join(made.project, ".git/config"),
-    '[remote "origin"]\n\turl = git@github.com:acme/harbor.git\n',
-  );
-  return made;
-}
-
-function run({ home, project }: Home, ...words: string[]) {
-  return knackHere(words, { home, cwd: project });
-}
-
-async function json(home: Home, ...words: string[]) {
-  const { code, stdout, stderr } = await run(home, ...words, "--json");
-  return { code, stderr, said: stdout === "" ? null : JSON.parse(stdout) };
-}
+import {
+  aCure,
+  aMember,
+  ask,
+  joinTeam,
+  keepAndShare,
+  learned,
+  makeTeam,
+  repository,
+  run,
+} from "./members.ts";
 
 describe("A team of two", () => {
-  it("has what one overcame told to the other, after a yes", async () => {
+  it("has what one overcame told to the other, after a yes, and tells what came of it", async () => {
     const url = await freshDatabase();
     const [ana, ben] = [aMember(), aMember()];
-    const at = Date.now() - 2 * day;
-    const steps = [asked("go on"), failed("python manage.py migrate", noPython), ran("python3 manage.py migrate")];
-    const files = writeLived(ana.home, [
-      { name: "first", cwd: ana.project, at, steps },
-      { name: "second", cwd: ana.project, at: at + day, steps },
+    await makeTeam(url, ana, "ana");
+    const [id = ""] = await learned(ana, aCure());
+    expect(await run(ana, "share", id)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("not kept it"),
+    });
+    expect(await run(ana, "lessons", "keep", id)).toMatchObject({ code: 0 });
+
+    // Every byte is shown before it is sent.
+    const dry = await ask(ana, "share", id, "--dry-run");
+    const shown = (await run(ana, "share", id, "--dry-run")).stdout;
+    expect(await runSql(url, "select kind from knack.entry")).toEqual([{ kind: "machine.registered" }]);
+    await ask(ana, "share", id);
+    const sent = await runSql(
+      url,
+      "select id, content, signature from knack.entry where kind = 'lesson.shared'",
+    );
+    expect(sent).toEqual(dry.entries);
+    for (const text of Object.values(sent[0] as Record<string, string>)) expect(shown).toContain(text);
+    // Nobody's own words go out with it, nor where it was learned on that machine.
+    expect(sent[0]?.content).toContain('"said":null,"replied":null');
+    expect(sent[0]?.content).not.toContain(ana.home);
+    expect((await run(ana, "share", id)).stderr).toContain("shared already");
+
+    await learned(
+      ben,
+      aCure({
+        name: "other",
+        trigger: "make fails",
+        action: "use make -k",
+        lesson: "Use make -k.",
+        symptom: null,
+        call: null,
+        kind: "convention",
+        remedy: null,
+      }),
+    );
+    const invitation = await joinTeam(ana, ben, "ben");
+    expect(statSync(invitation).mode & 0o777).toBe(0o600);
+    expect(statSync(join(ben.knackHome, "team/machine.key")).mode & 0o777).toBe(0o600);
+
+    // Before the yes it is shown to the person, and not told to the agent.
+    const { waiting } = await ask(ben, "team", "inbox");
+    expect(waiting).toMatchObject([
+      {
+        ...{ kind: "lesson", by: ["ana"], repository, yes: [], opposed: [] },
+        ...{ says: "`python` is not installed here. What works: `python3`.", waits: "each person decides" },
+        evidence: { failed: "python manage.py migrate", worked: "python3 manage.py migrate", said: null },
+      },
     ]);
-    expect(await run(ana, "learn", ...files)).toMatchObject({ code: 0 });
-    const { lessons } = (await json(ana, "lessons")).said;
-    console.log(lessons.map((l: any) => [l.id, l.name, l.lesson, l.project]));
-    console.log((await run(ana, "lessons", "keep", lessons[0].id)).stdout);
-    const owner = join(ana.home, "owner");
-    writeFileSync(owner, url, { mode: 0o600 });
-    console.log(await run(ana, "team", "create", "--from", owner, "--as", "ana", "--name", "acme"));
-    const shown = await run(ana, "share", lessons[0].id, "--dry-run");
-    console.log(shown);
-    console.log(await run(ana, "share", lessons[0].id));
-    const invited = (await json(ana, "team", "invite", "ben")).said;
-    console.log(invited);
-    const theirs = writeLived(ben.home, [{ name: "third", cwd: ben.project, at, steps: [asked("hello")] }]);
-    await run(ben, "learn", ...theirs);
-    console.log(await run(ben, "team", "join", "--from", invited.path));
-    console.log(await run(ben, "team", "inbox"));
-    const inbox = (await json(ben, "team", "inbox")).said;
-    console.log(JSON.stringify(inbox, null, 1));
-    console.log(await run(ben, "team", "accept", inbox.waiting[0].id));
-    console.log(contextOf(await hook(payloads(ben).failure("python manage.py migrate", noPython), { home: ben.home })));
-    console.log(await run(ben, "team", "sync"));
-    console.log(await run(ana, "team", "sync"));
-    console.log((await run(ana, "team")).stdout);
-    console.log((await run(ben, "team", "status")).stdout);
-    console.log(await runSql(url, "select n, kind, author, sequence, content from knack.entry order by n"));
+    const meet = () =>
+      hook(payloads(ben).failure("python manage.py migrate", noPython), { home: ben.home, cwd: ben.project });
+    expect(contextOf(await meet())).toBe("");
+    await ask(ben, "team", "accept", waiting[0].id);
+    expect(contextOf(await meet())).toBe(
+      "Knack: this failed elsewhere (from ana); what worked: use python3. `python` is not installed here. What works: `python3`.",
+    );
+
+    // His yes reaches her, and what she takes back is gone from his machine.
+    await ask(ben, "team", "sync");
+    await ask(ana, "team", "sync");
+    expect((await ask(ben, "team", "status")).accepted).toBe(1);
+    expect(
+      await runSql(
+        url,
+        "select author, content::json #>> '{body,word}' as word from knack.entry where kind = 'vote'",
+      ),
+    ).toEqual([{ author: "ben", word: "yes" }]);
+    await ask(ana, "share", "--undo", id);
+    expect(await ask(ben, "team", "sync")).toMatchObject({ withdrawn: 1, sent: 0 });
+    expect(contextOf(await meet())).toBe("");
   });
 });

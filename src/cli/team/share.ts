@@ -120,10 +120,10 @@ async function chooseThings(call: ShareCall): Promise<{ lessons: Lesson[]; skill
   }
   for (const word of given._) {
     const { kept, lesson, name } = await findNamed(knack, word);
-    const isSkill = kept.some(({ kind, reach }) => kind === "skill" && reach !== "draft");
-    // What it teaches is the lesson; the package goes with it where there is one.
-    if (lesson) lessons.push(lesson);
-    if (isSkill) skills.push(name);
+    const isSkill = kept.some((one) => one.kind === "skill" && one.reach !== "draft" && one.name === word);
+    // A lesson goes as what it says; the package that was made of it here, only by the package's own name.
+    if (isSkill && lesson?.name !== word) skills.push(name);
+    else if (lesson) lessons.push(lesson);
   }
   return { lessons, skills };
 }

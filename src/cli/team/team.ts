@@ -194,6 +194,7 @@ async function create(call: OpenTeamCall, word: string): Promise<number> {
       `Would make the team ${name} in ${address.shown}, with you as ${person}.`,
     ]);
   const joined = await knack.createTeam(address, { name, person });
+  await knack.syncTeam();
   return call.answer({ done: true, database: address.shown, ...joined }, [
     `Made the team ${name} in ${address.shown}. You are ${joined.self.name}, its maintainer, with a login of your own.`,
     `  Next: ${screen.knack} team invite <name>, and ${screen.knack} share <lesson>`,
