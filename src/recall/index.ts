@@ -9,6 +9,7 @@ export {
   readFailure,
   readQuestion,
 } from "./recall.ts";
+export { compareCourses } from "./experiment.ts";
 export { type BenefitReport, mostCallsPerPrompt } from "./report.ts";
 export {
   formatDay,
