@@ -93,7 +93,7 @@ const sessions: CatalogSection = {
       "knack goal check --json",
     ),
     loop: entry(
-      async () => (await import("./commands/loop.ts")).loop,
+      async () => (await import("./loop/loop.ts")).loop,
       'knack loop start --goal "Make the build pass on Node 24" --harness claude',
       "knack loop start --goal goal.json --mode frozen",
       "knack loop list",

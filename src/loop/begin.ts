@@ -5,15 +5,21 @@ import type { RunBegun, RunId } from "../records/index.ts";
 import { type Env, type Home, isBelowHome } from "../settings/index.ts";
 import { slugify } from "../text/index.ts";
 import { redact } from "../trust/index.ts";
-import type { LoopGoal, modes, ranges, RunSetup } from "./machine.ts";
-import { executeSummarySchema, explainMisfit, goalSchema, strategySchema, type TopicFinding } from "./messages.ts";
+import type { LoopGoal, loopModes, phaseRanges, RunSetup } from "./machine.ts";
+import {
+  executeSummarySchema,
+  explainMisfit,
+  goalSchema,
+  strategySchema,
+  type TopicFinding,
+} from "./messages.ts";
 import { makeRunId } from "./record.ts";
 import { digestCriteria } from "./render.ts";
 import { digestText } from "./run.ts";
 import { openGit } from "./state/git.ts";
 import { openStateFolder, type StateFolder } from "./state/state-folder.ts";
 
-export const tiers = ["auto", "light", "full"] as const;
+export const loopTiers = ["auto", "light", "full"] as const;
 
 /** What a person asks for. */
 export interface StartOptions {
@@ -21,9 +27,9 @@ export interface StartOptions {
   readonly goal: unknown;
   readonly kind: string | null;
   readonly deadline: number | null;
-  readonly mode: (typeof modes)[number];
-  readonly range: (typeof ranges)[number];
-  readonly tier: (typeof tiers)[number];
+  readonly mode: (typeof loopModes)[number];
+  readonly range: (typeof phaseRanges)[number];
+  readonly tier: (typeof loopTiers)[number];
   readonly harness: string;
   readonly work: string | null;
   readonly state: string | null;
@@ -69,7 +75,16 @@ export async function prepareRun(
     promptDigest: deps.promptDigest,
   };
   return {
-    ...{ run, kind: goal.kind, mode: options.mode, harness: options.harness, work, state, usd: options.usd, setup },
+    ...{
+      run,
+      kind: goal.kind,
+      mode: options.mode,
+      harness: options.harness,
+      work,
+      state,
+      usd: options.usd,
+      setup,
+    },
     goal: goal.description.slice(0, 200),
     workspace: join(work, "workspace"),
     branch: await findRepository(options.repository, run, env.PATH),
@@ -119,11 +134,17 @@ function chooseWork(path: string, home: Home, { range }: StartOptions): string {
 function readGiven(work: string): Pick<RunSetup, "givenStrategy" | "earlierLog"> {
   const summary = executeSummarySchema.safeParse(readJson(join(work, ".execute", "summary.json")));
   if (!summary.success)
-    throw new KnackError("WRONG_USAGE", `${work} has no usable .execute/summary.json: ${explainMisfit(summary.error)}.`, {
-      hint: "With --range post-execute, the work is done before and says there how it went.",
-    });
+    throw new KnackError(
+      "WRONG_USAGE",
+      `${work} has no usable .execute/summary.json: ${explainMisfit(summary.error)}.`,
+      {
+        hint: "With --range post-execute, the work is done before and says there how it went.",
+      },
+    );
   const strategy = strategySchema.safeParse(readJson(join(work, ".strategize", "strategy.json")));
-  const frozen = readJson(join(work, ".strategize", "constitution.json")) as { successCriteriaCid?: string } | null;
+  const frozen = readJson(join(work, ".strategize", "constitution.json")) as {
+    successCriteriaCid?: string;
+  } | null;
   const was = frozen?.successCriteriaCid;
   if (strategy.success && was !== undefined && was !== digestCriteria(strategy.data, digestText))
     throw new KnackError("WRONG_USAGE", "The success criteria were changed after they were frozen.", {
@@ -182,7 +203,10 @@ async function findRepository(folder: string | null, run: RunId, searchPath: str
 }
 
 /** Makes the folder in which steps work: a worktree of the repository, or an empty folder. */
-export async function prepareWorkspace({ workspace, branch }: Beginning, searchPath: string | undefined): Promise<void> {
+export async function prepareWorkspace(
+  { workspace, branch }: Beginning,
+  searchPath: string | undefined,
+): Promise<void> {
   if (existsSync(workspace) && readdirSync(workspace).length > 0) return;
   if (branch === null) {
     mkdirSync(workspace, { recursive: true, mode: 0o700 });

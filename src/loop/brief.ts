@@ -28,7 +28,8 @@ export interface RunPlaces {
 }
 
 /** What a worker is asked for: its artifact, below the work folder, and everything it is told. */
-export interface Brief extends Pick<WorkerTask, "role" | "inputs" | "tools" | "outputs" | "writable" | "cwd"> {
+export interface Brief
+  extends Pick<WorkerTask, "role" | "inputs" | "tools" | "outputs" | "writable" | "cwd"> {
   readonly artifact: string;
 }
 
@@ -79,7 +80,10 @@ export function readArtifact(
   state: LoopState,
   value: unknown,
 ): { readonly brought: Brought } | { readonly misfit: string } {
-  const parse = <Schema extends z.ZodType>(schema: Schema, read: (parsed: z.output<Schema>) => Brought | string) => {
+  const parse = <Schema extends z.ZodType>(
+    schema: Schema,
+    read: (parsed: z.output<Schema>) => Brought | string,
+  ) => {
     const parsed = schema.safeParse(value);
     if (!parsed.success) return { misfit: explainMisfit(parsed.error) };
     const brought = read(parsed.data);
@@ -89,14 +93,20 @@ export function readArtifact(
   switch (role) {
     case "explorer":
       if (step !== null)
-        return parse(lookSchema, ({ data }) => ({ as: "look", step: step.id, met: data.met, because: data.because }));
+        return parse(lookSchema, ({ data }) => ({
+          as: "look",
+          step: step.id,
+          met: data.met,
+          because: data.because,
+        }));
       return parse(findingSchema, (finding) =>
         finding.topic === topic
           ? { as: "finding", topic: finding.topic, finding }
           : `it is about ${finding.topic}, not about ${topic}`,
       );
     case "strategist":
-      if (!light(state)) return parse(strategySchema, (strategy) => ({ as: "strategy", strategy, steps: null }));
+      if (!light(state))
+        return parse(strategySchema, (strategy) => ({ as: "strategy", strategy, steps: null }));
       return parse(lightStrategySchema, ({ steps, ...strategy }) => ({ as: "strategy", strategy, steps }));
     case "planner":
       return parse(planSchema, ({ steps }) => ({ as: "plan", steps }));
@@ -107,11 +117,14 @@ export function readArtifact(
           : `it is about step ${report.stepId}, not about ${step?.id}`,
       );
     case "analyst":
-      return parse(light(state) ? lightAnalysisSchema : analysisSchema.extend({ improve: z.undefined().optional() }), ({ improve, ...analysis }) => ({
-        as: "analysis",
-        analysis,
-        proposal: improve ?? null,
-      }));
+      return parse(
+        light(state) ? lightAnalysisSchema : analysisSchema.extend({ improve: z.undefined().optional() }),
+        ({ improve, ...analysis }) => ({
+          as: "analysis",
+          analysis,
+          proposal: improve ?? null,
+        }),
+      );
     case "promoter":
       return parse(proposalSchema, (proposal) => ({ as: "proposal", proposal }));
     case "consolidator":
@@ -149,7 +162,9 @@ function listOwnInputs(asked: Dispatch, state: LoopState, { work, state: stateFo
   const kind = state.setup.goal.kind;
   const own = (folder: string) => (kind === null ? null : join(stateFolder, folder, kind));
   const { execution, strategy } = state;
-  const history = state.setup.gathered.some(({ topic }) => topic === "own-history") ? at(".orient/own-history.json") : null;
+  const history = state.setup.gathered.some(({ topic }) => topic === "own-history")
+    ? at(".orient/own-history.json")
+    : null;
   switch (asked.role) {
     case "explorer":
       return asked.step === null
@@ -182,7 +197,9 @@ function listOwnInputs(asked: Dispatch, state: LoopState, { work, state: stateFo
         executeSummaryPath: at(".execute/summary.json"),
         executeLogPath: execution && at(".execute/log.jsonl"),
         orientSummaryPath: state.oriented.length > 0 ? at(".orient/summary.json") : null,
-        debriefExplorerPaths: state.probed.filter(({ finding }) => finding).map(({ topic }) => at(`.debrief/${topic}.json`)),
+        debriefExplorerPaths: state.probed
+          .filter(({ finding }) => finding)
+          .map(({ topic }) => at(`.debrief/${topic}.json`)),
         ownHistoryPath: history,
       };
     case "promoter":

@@ -1,10 +1,10 @@
 import type { Clock } from "../base/index.ts";
-import { findWakeTime } from "./execution.ts";
+import type { Env } from "../settings/index.ts";
 import { runCheck } from "./checks.ts";
+import { findWakeTime } from "./execution.ts";
 import type { Harness } from "./harness/harness.ts";
 import type { Dispatch, LoopState } from "./machine.ts";
 import type { LoopRun } from "./run.ts";
-import type { Env } from "../settings/index.ts";
 
 /** A worker that is at it, for who watches. */
 export interface RunningWorker {
@@ -88,7 +88,8 @@ async function dispatchAll(drive: Drive, workers: readonly Dispatch[], outer: Ab
       if (hold !== null && !enough.signal.aborted) {
         enough.abort();
         await run.stop(hold);
-      } else if (![...waiting, ...[...working.values()].map((one) => one.asked)].every(isNeeded)) enough.abort();
+      } else if (![...waiting, ...[...working.values()].map((one) => one.asked)].every(isNeeded))
+        enough.abort();
       onChange(run.state, [...working.values()]);
     }
   };

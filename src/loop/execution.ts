@@ -1,4 +1,4 @@
-import type { Criterion, decisions, LoopStep, returnReasons, Strategy, StepReport } from "./messages.ts";
+import type { Criterion, decisions, LoopStep, returnReasons, StepReport, Strategy } from "./messages.ts";
 
 /** Whether something holds, and who says so: code, a worker that looked, or the worker that did it. */
 export interface CheckResult {
@@ -173,12 +173,12 @@ function changeAttempt(execution: Execution, step: string, change: Partial<Attem
 }
 
 /** Whether a worker is still at it. */
-export function isOpen({ report, fault }: Attempt): boolean {
+function isOpen({ report, fault }: Attempt): boolean {
   return report === null && fault === null;
 }
 
 /** Whether a worker has to look at what another did. */
-export function needsLook({ hasJudge }: Execution, { step, report, look }: Attempt): boolean {
+function needsLook({ hasJudge }: Execution, { step, report, look }: Attempt): boolean {
   return hasJudge && report !== null && look === null && step.successSignal?.kind === "judge";
 }
 
@@ -199,18 +199,17 @@ interface Decided {
 }
 
 /** What follows from a try at a step. */
-export function decideAttempt(attempt: Attempt, signal: CheckResult, replans: number): Decided {
+function decideAttempt(attempt: Attempt, signal: CheckResult, replans: number): Decided {
   const { step, retry, report, fault } = attempt;
   if (report?.abort) return { decision: "abort", because: "its condition for giving up holds" };
   if (fault === null && signal.met) return { decision: "continue", because: signal.because };
   const why = fault ?? signal.because;
   const own = typeof step.abortCondition === "object" ? step.abortCondition : null;
   const retries = own?.retries ?? retriesByDefault;
-  if (retry < retries)
-    return { decision: "retry-step", because: `${why}; retry ${retry + 1} of ${retries}` };
-  if (own?.then === "continue" || (own === null && report?.status === "partial"))
+  if (retry < retries) return { decision: "retry-step", because: `${why}; retry ${retry + 1} of ${retries}` };
+  if (own?.otherwise === "continue" || (own === null && report?.status === "partial"))
     return { decision: "continue", because: `${why}; what there is of it is accepted` };
-  if (own?.then === "abort") return { decision: "abort", because: `${why}; the step says to give up` };
+  if (own?.otherwise === "abort") return { decision: "abort", because: `${why}; the step says to give up` };
   return replans < mostReplans
     ? { decision: "replan", because: `${why}; no retry is left` }
     : { decision: "abort", because: `${why}; ${mostReplans} new plans did not help` };
@@ -240,7 +239,10 @@ function decideGroup(execution: Execution, results: readonly CheckResult[], at: 
   });
   const isOver = (id: string) => lines.some((line) => line.stepId === id && line.decision === "continue");
   const passed = decided.filter(({ attempt }) => isOver(attempt.step.id));
-  const [met, partly] = [passed.filter(({ signal }) => signal.met), passed.filter(({ signal }) => !signal.met)];
+  const [met, partly] = [
+    passed.filter(({ signal }) => signal.met),
+    passed.filter(({ signal }) => !signal.met),
+  ];
   const after: Execution = {
     ...execution,
     log: [...execution.log, ...lines],
@@ -260,7 +262,11 @@ function decideGroup(execution: Execution, results: readonly CheckResult[], at: 
         stage: { kind: "working" },
       };
     case "replan":
-      return askForPlan({ ...after, failed: addIds(after.failed, left) }, strongest.attempt, strongest.because);
+      return askForPlan(
+        { ...after, failed: addIds(after.failed, left) },
+        strongest.attempt,
+        strongest.because,
+      );
     case "abort":
       return finish({ ...after, failed: addIds(after.failed, left) }, "abort", strongest.because, at);
   }
@@ -349,4 +355,3 @@ export function findWakeTime(step: LoopStep, since: number): number | null {
 function finish(execution: Execution, reason: ReturnReason, because: string, at: number): Execution {
   return { ...execution, group: [], endedAt: at, stage: { kind: "done", reason, because } };
 }
-

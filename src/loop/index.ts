@@ -1,4 +1,4 @@
-export { tiers as loopTiers } from "./begin.ts";
+export { loopTiers } from "./begin.ts";
 export type { RunningWorker } from "./drive.ts";
-export { modes, ranges } from "./machine.ts";
+export { loopModes, phaseRanges } from "./machine.ts";
 export { openLoop, type RunView } from "./open-loop.ts";

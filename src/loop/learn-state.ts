@@ -15,17 +15,29 @@ export async function promoteChanges({ run, folder, state, at, searchPath }: Run
   const opened = await openStateFolder(folder, { searchPath, at });
   const { changes = [], rejected = [], operatorRequests = [] } = state.proposal ?? {};
   const { stateSha } = state.setup;
-  const { accepted, rejected: refused, head } = await opened.commitChanges(changes, { run, at, head: stateSha });
+  const {
+    accepted,
+    rejected: refused,
+    head,
+  } = await opened.commitChanges(changes, { run, at, head: stateSha });
   return {
     before: stateSha,
     after: head,
     promotions: accepted.map(({ change, before, after }, n) => ({
       ...{ at, after, before: n === 0 ? null : before },
-      ...{ changeKind: change.changeKind, target: change.target, summary: change.summary, source: change.because },
+      ...{
+        changeKind: change.changeKind,
+        target: change.target,
+        summary: change.summary,
+        source: change.because,
+      },
     })),
     rejected: [
       ...rejected,
-      ...refused.map(({ change, reason }) => ({ recommendation: `${change.changeKind} ${change.target}`, reason })),
+      ...refused.map(({ change, reason }) => ({
+        recommendation: `${change.changeKind} ${change.target}`,
+        reason,
+      })),
     ],
     requests: operatorRequests.length,
   };
@@ -38,7 +50,13 @@ export async function curateState({ run, folder, state, at, searchPath }: RunOfS
   const { stage, startedAt, endedAt } = execution ?? {};
   await opened.recordRun(
     {
-      ...{ id: run, goalId: setup.goal.id, kind: setup.goal.kind, at: setup.startedAt, stateSha: setup.stateSha },
+      ...{
+        id: run,
+        goalId: setup.goal.id,
+        kind: setup.goal.kind,
+        at: setup.startedAt,
+        stateSha: setup.stateSha,
+      },
       description: setup.goal.description.slice(0, 500),
       elapsedMs: (endedAt ?? at) - (startedAt ?? setup.startedAt),
       approach: strategy?.approach ?? null,
@@ -50,7 +68,13 @@ export async function curateState({ run, folder, state, at, searchPath }: RunOfS
     },
     at,
   );
-  const { archive = [], merge = [], revert = [], conflictsResolved = [], movedToPrivate = [] } = curation ?? {};
+  const {
+    archive = [],
+    merge = [],
+    revert = [],
+    conflictsResolved = [],
+    movedToPrivate = [],
+  } = curation ?? {};
   const requests = improved ? (proposal?.operatorRequests ?? []) : [];
   const operatorRequests = requests.map((request, n) => ({
     name: `${run}-${n + 1}`,

@@ -28,14 +28,14 @@ export const phases = [
 ] as const;
 export type Phase = (typeof phases)[number];
 
-export const modes = ["train", "frozen", "candidate"] as const;
-export const ranges = ["full", "pre-execute", "post-execute"] as const;
+export const loopModes = ["train", "frozen", "candidate"] as const;
+export const phaseRanges = ["full", "pre-execute", "post-execute"] as const;
 
 /** What a run is to do, fixed when it begins. */
 export interface RunSetup {
   readonly goal: LoopGoal;
-  readonly mode: (typeof modes)[number];
-  readonly range: (typeof ranges)[number];
+  readonly mode: (typeof loopModes)[number];
+  readonly range: (typeof phaseRanges)[number];
   readonly tier: "light" | "full";
   readonly startedAt: number;
   /** What workers look at first; goal-parse is always among them. */
@@ -155,7 +155,14 @@ export interface Found {
 export interface Dispatch {
   /** Unique in its run: the same worker again is another try at the same thing. */
   readonly id: string;
-  readonly role: "explorer" | "strategist" | "planner" | "step-worker" | "analyst" | "promoter" | "consolidator";
+  readonly role:
+    | "explorer"
+    | "strategist"
+    | "planner"
+    | "step-worker"
+    | "analyst"
+    | "promoter"
+    | "consolidator";
   readonly phase: Phase;
   readonly topic: string | null;
   readonly step: LoopStep | null;
@@ -331,9 +338,13 @@ export function advance(before: LoopState, move: Move): LoopState {
   if (move.kind === "stopped") return stop(state, move);
   switch (place.kind) {
     case "orient":
-      return move.kind === "returned" || move.kind === "failed" ? orient(state, move, place.open) : misplaced(state, move);
+      return move.kind === "returned" || move.kind === "failed"
+        ? orient(state, move, place.open)
+        : misplaced(state, move);
     case "probe":
-      return move.kind === "returned" || move.kind === "failed" ? probe(state, move, place.open) : misplaced(state, move);
+      return move.kind === "returned" || move.kind === "failed"
+        ? probe(state, move, place.open)
+        : misplaced(state, move);
     case "strategize":
       return keepStrategy(state, move);
     case "plan":
@@ -446,7 +457,11 @@ function readExecutionMove(state: LoopState, move: Move): ExecutionMove {
 function believeWorker({ execution }: LoopState, step: string, because: string) {
   const attempt = execution?.group.find((one) => one.step.id === step);
   const met = attempt?.report?.status === "success";
-  return { met, by: "worker", because: `nobody could look (${because}); its worker says ${met ? "yes" : "no"}` } as const;
+  return {
+    met,
+    by: "worker",
+    because: `nobody could look (${because}); its worker says ${met ? "yes" : "no"}`,
+  } as const;
 }
 
 function endExecution(state: LoopState, { stage, completed, failed }: Execution, at: number): LoopState {
@@ -470,7 +485,12 @@ function keepAnalysis(state: LoopState, move: Move): LoopState {
   if (move.kind !== "returned" || move.brought.as !== "analysis") return misplaced(state, move);
   const { analysis, proposal } = move.brought;
   const kept = { ...state, analysis: correctVerdict(analysis, state), proposal };
-  return endPhase(kept, "debrief", `criteria met: ${kept.analysis.successCriteriaMet}; ${move.summary}`, move.at);
+  return endPhase(
+    kept,
+    "debrief",
+    `criteria met: ${kept.analysis.successCriteriaMet}; ${move.summary}`,
+    move.at,
+  );
 }
 
 /** The criteria were frozen before the work: what code can check, a debrief does not talk away. */
@@ -481,7 +501,15 @@ function correctVerdict(analysis: Analysis, { strategy, execution }: LoopState):
   const isDecided = all > 0 && results.length === all;
   const said = analysis.successCriteriaMet;
   const verdict =
-    broken.length === 0 ? (isDecided ? "yes" : said) : broken.length === all ? "no" : said === "yes" ? "partial" : said;
+    broken.length === 0
+      ? isDecided
+        ? "yes"
+        : said
+      : broken.length === all
+        ? "no"
+        : said === "yes"
+          ? "partial"
+          : said;
   if (verdict === said) return analysis;
   const checked = broken.map(({ id, because }) => `${id}: ${because}`).join("; ") || "every check passed";
   const shortfall = `By Knack's own checks, ${checked} (the analyst said "${said}").`;
@@ -563,10 +591,15 @@ function fail(state: LoopState, phase: Phase, reason: string, at: number): LoopS
   return enter(failed, "memory-consolidation", at);
 }
 
-function stop(state: LoopState, { because, mayConsolidate, at }: Extract<Move, { kind: "stopped" }>): LoopState {
+function stop(
+  state: LoopState,
+  { because, mayConsolidate, at }: Extract<Move, { kind: "stopped" }>,
+): LoopState {
   const phase = findPhase(state);
   const execution =
-    state.execution && state.execution.endedAt === null ? abortExecution(state.execution, because, at) : state.execution;
+    state.execution && state.execution.endedAt === null
+      ? abortExecution(state.execution, because, at)
+      : state.execution;
   const stopped: LoopState = {
     ...{ ...state, execution },
     errors: { ...state.errors, abort: { at, phase: phase ?? "verify", reason: because } },
@@ -596,17 +629,25 @@ export function findPhase({ place }: Pick<LoopState, "place">): Phase | null {
   }
 }
 
-function conclude(state: LoopState, { missing, violation, at }: Extract<Move, { kind: "verified" }>): LoopState {
+function conclude(
+  state: LoopState,
+  { missing, violation, at }: Extract<Move, { kind: "verified" }>,
+): LoopState {
   if (violation !== null) {
     const errors = { ...state.errors, freeze: { at, phase: "freeze", reason: violation } };
     return { ...state, errors, place: { kind: "ended", end: "withheld", because: violation } };
   }
-  const [fault] = Object.values(state.errors).filter(({ phase }) => phase !== "execute" || "abort" in state.errors);
+  const [fault] = Object.values(state.errors).filter(
+    ({ phase }) => phase !== "execute" || "abort" in state.errors,
+  );
   const end: RunEnd = fault
     ? { end: "aborted", because: `${fault.phase}: ${fault.reason}` }
     : missing.length > 0
       ? { end: "incomplete", because: `missing: ${missing.join(", ")}` }
-      : { end: "completed", because: `criteria met: ${state.analysis?.successCriteriaMet ?? "not known yet"}` };
+      : {
+          end: "completed",
+          because: `criteria met: ${state.analysis?.successCriteriaMet ?? "not known yet"}`,
+        };
   return { ...state, place: { kind: "ended", ...end } };
 }
 

@@ -67,9 +67,9 @@ export const lookSchema = findingSchema.extend({ data: z.looseObject({ met: z.bo
 
 // --- Strategize ---
 
-export const postures = ["early-return", "hold-and-revise", "continuous-observation"] as const;
+const postures = ["early-return", "hold-and-revise", "continuous-observation"] as const;
 
-const strategyShape = z.object({
+export const strategySchema = z.object({
   approach: text,
   rationale: text,
   successCriteria: z.array(criterionSchema).min(1).max(20),
@@ -83,7 +83,6 @@ const strategyShape = z.object({
   used: list(z.string()),
   rejectedAlternatives: list(z.object({ approach: text, reason: text })),
 });
-export const strategySchema = strategyShape;
 export type Strategy = z.output<typeof strategySchema>;
 
 // --- Plan ---
@@ -111,7 +110,10 @@ const stepSchema = z
     abortCondition: z
       .union([
         text,
-        z.object({ retries: count.max(5), then: z.enum(["continue", "replan", "abort"]).default("replan") }),
+        z.object({
+          retries: count.max(5),
+          otherwise: z.enum(["continue", "replan", "abort"]).default("replan"),
+        }),
       ])
       .nullish(),
     ...timerSchema,
@@ -142,7 +144,7 @@ const stepsSchema = z
 export const planSchema = z.object({ steps: stepsSchema });
 
 /** What one worker writes who both picks the approach and plans it. */
-export const lightStrategySchema = strategyShape.extend({ steps: stepsSchema });
+export const lightStrategySchema = strategySchema.extend({ steps: stepsSchema });
 
 // --- Execute ---
 
@@ -173,7 +175,6 @@ export const executeSummarySchema = z.object({
   elapsedMs: z.number(),
   returnReason: z.enum(returnReasons),
 });
-export type ExecuteSummary = z.output<typeof executeSummarySchema>;
 
 // --- Debrief ---
 
@@ -190,7 +191,6 @@ const changeShape = z.object({
   /** The recommendation, or the observation, that it follows from. */
   because: text,
 });
-export type ProposedChange = z.output<typeof changeShape>;
 
 const requestSchema = z.object({ what: text, why: text, howToGrant: text, blocksKinds: list(z.string()) });
 

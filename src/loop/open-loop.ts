@@ -67,7 +67,11 @@ async function begin(deps: LoopDeps, options: StartOptions, cwd: string): Promis
   const { store, clock } = deps;
   const project = await deps.projectAt(cwd);
   const promptDigest = `sha256:${digestText(roles.map((role) => readPrompt(deps, role)).join("\n"))}`;
-  const begun = await prepareRun({ ...deps, promptDigest, othersHistory: async () => null }, options, project);
+  const begun = await prepareRun(
+    { ...deps, promptDigest, othersHistory: async () => null },
+    options,
+    project,
+  );
   return recordBegin(store, begun, { at: clock.now(), project: project.id });
 }
 
@@ -129,5 +133,8 @@ const roles = [
 function readPrompt({ template }: LoopDeps, role: Dispatch["role"]): string {
   const path = template === undefined ? null : join(template, "skills", "goal-loop", `${role}-prompt.md`);
   const own = path !== null && existsSync(path) ? readPlainText(path) : null;
-  return own ?? `You are the ${role} of a learning loop. Write one JSON file to outputPath, of the form of outputSchema.`;
+  return (
+    own ??
+    `You are the ${role} of a learning loop. Write one JSON file to outputPath, of the form of outputSchema.`
+  );
 }

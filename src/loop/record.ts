@@ -82,7 +82,11 @@ export async function findRun(store: Store, name: string): Promise<StoredRun> {
   if (entry === undefined || fitting.length > 1)
     throw new KnackError(
       "UNKNOWN_NAME",
-      fitting.length > 1 ? `Several runs begin with ${name}.` : name === "" ? "There is no run." : `No run ${name}.`,
+      fitting.length > 1
+        ? `Several runs begin with ${name}.`
+        : name === ""
+          ? "There is no run."
+          : `No run ${name}.`,
       { hint: "knack loop list" },
     );
   return readRun(store, entry);
@@ -108,9 +112,16 @@ async function readRun(store: Store, { at, project, data }: EntryOf<"loop.begun"
 
 /** All runs, the newest first, each with its end where it has one. */
 export async function listRuns(store: Store, project: string | null) {
-  const ends = new Map((await store.ledger.since("loop.ended", 0)).map(({ at, data }) => [data.run, { at, ...data }]));
+  const ends = new Map(
+    (await store.ledger.since("loop.ended", 0)).map(({ at, data }) => [data.run, { at, ...data }]),
+  );
   return (await store.ledger.since("loop.begun", 0))
     .filter((one) => project === null || one.project === project)
-    .map(({ at, project: of, data }) => ({ at: at ?? 0, project: of, begun: data, ended: ends.get(data.run) ?? null }))
+    .map(({ at, project: of, data }) => ({
+      at: at ?? 0,
+      project: of,
+      begun: data,
+      ended: ends.get(data.run) ?? null,
+    }))
     .reverse();
 }

@@ -47,7 +47,9 @@ function renderPhases(state: LoopState, digest: Digest): [string, string | null]
 
 function renderOrient({ setup, oriented, log }: LoopState): [string, string | null][] {
   const { goal, gathered } = setup;
-  const own = gathered.map((finding): Found => ({ topic: finding.topic, finding, summary: "gathered by Knack" }));
+  const own = gathered.map(
+    (finding): Found => ({ topic: finding.topic, finding, summary: "gathered by Knack" }),
+  );
   const found = [...own, ...oriented];
   const isDone = log.some(({ phase, status }) => phase === "orient" && status === "completed");
   const topics = found.flatMap(({ topic, finding, summary }) =>
@@ -66,7 +68,10 @@ function renderOrient({ setup, oriented, log }: LoopState): [string, string | nu
   ];
 }
 
-function renderPlans({ setup, strategy, steps, execution }: LoopState, digest: Digest): [string, string | null][] {
+function renderPlans(
+  { setup, strategy, steps, execution }: LoopState,
+  digest: Digest,
+): [string, string | null][] {
   if (strategy === null) return [];
   const { successCriteria, timingPosture } = strategy;
   const render = (plan: unknown) => json({ successCriteria, timingPosture, steps: plan });
@@ -82,7 +87,8 @@ function renderPlans({ setup, strategy, steps, execution }: LoopState, digest: D
         timingPosture,
         skillBundleCid: setup.promptDigest,
         implStateDirSha: setup.stateSha,
-        editableScope: setup.mode === "frozen" ? [] : ["strategies", "plans", "skills", "notes", "policy.json"],
+        editableScope:
+          setup.mode === "frozen" ? [] : ["strategies", "plans", "skills", "notes", "policy.json"],
       }),
     ],
     ...older.map((plan, n): [string, string] => [`.plan/plan-v${n + 1}.json`, render(plan)]),
@@ -92,7 +98,10 @@ function renderPlans({ setup, strategy, steps, execution }: LoopState, digest: D
 }
 
 /** What the criteria were before the work began. */
-export function digestCriteria({ successCriteria }: NonNullable<LoopState["strategy"]>, digest: Digest): string {
+export function digestCriteria(
+  { successCriteria }: NonNullable<LoopState["strategy"]>,
+  digest: Digest,
+): string {
   return `sha256:${digest(JSON.stringify(successCriteria))}`;
 }
 
@@ -123,7 +132,10 @@ function renderDebrief({ probed, analysis, setup }: LoopState): [string, string 
       `.debrief/${topic}.json`,
       finding && json(finding),
     ]),
-    [".debrief/run-comparison.json", history && analysis ? json({ ...history, topic: "run-comparison" }) : null],
+    [
+      ".debrief/run-comparison.json",
+      history && analysis ? json({ ...history, topic: "run-comparison" }) : null,
+    ],
     [".debrief/analysis.json", analysis && json(analysis)],
   ];
 }

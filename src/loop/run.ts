@@ -2,26 +2,26 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { type Clock, errorMessage } from "../base/index.ts";
 import { recordSpend, reserveSpend } from "../models/index.ts";
+import type { Env, Settings } from "../settings/index.ts";
 import type { Store } from "../store/index.ts";
 import { type Redactor, scrubAll } from "../trust/index.ts";
-import type { Env, Settings } from "../settings/index.ts";
 import { type Brief, briefWorker, nameArtifact, type RunPlaces, readArtifact } from "./brief.ts";
 import { type CheckPlace, checkAttempt, runCheck } from "./checks.ts";
 import type { CheckResult } from "./execution.ts";
 import type { WorkerOutcome } from "./harness/harness.ts";
+import { curateState, promoteChanges } from "./learn-state.ts";
 import {
   type Dispatch,
   findCutOff,
   findPending,
   findPhase,
-  listArtifacts,
   type LoopState,
+  listArtifacts,
   type Move,
   type Pending,
 } from "./machine.ts";
 import { recordMove, type StoredRun } from "./record.ts";
 import { renderWork } from "./render.ts";
-import { curateState, promoteChanges } from "./learn-state.ts";
 import { clearArtifact, findMissing, readWorkersFile, syncWork } from "./work-folder.ts";
 
 export interface RunDeps {
@@ -89,21 +89,27 @@ export class LoopRun {
       return this.#record(asked, { kind: "failed", worker: asked.id, because, usd });
     }
     const read = this.#read(asked);
-    if ("because" in read) return this.#record(asked, { kind: "failed", worker: asked.id, because: read.because, usd });
+    if ("because" in read)
+      return this.#record(asked, { kind: "failed", worker: asked.id, because: read.because, usd });
     const { brought } = await scrubAll(this.#deps.redactor, { brought: read.brought });
     const summary = outcome.summary || "no summary";
     return this.#record(asked, { kind: "returned", worker: asked.id, brought, summary, usd });
   }
 
   #read(asked: Dispatch) {
-    const { pending, begun, state } = this;
+    const { begun, state } = this;
     const artifact = nameArtifact(asked);
-    const others = pending.kind === "dispatch" ? pending.workers.map(nameArtifact) : [];
-    const expected = new Set([...renderWork(state, digestText).keys(), artifact, ...others]);
+    const expected = new Set([...renderWork(state, digestText).keys(), artifact, ...this.#listAwaited()]);
     const file = readWorkersFile({ work: begun.work, setup: state.setup }, artifact, expected);
     if ("because" in file) return file;
     const read = readArtifact(asked, state, file.value);
     return "misfit" in read ? { because: `${artifact} is malformed: ${read.misfit}` } : read;
+  }
+
+  /** The artifacts of the workers that are at it. */
+  #listAwaited(): readonly string[] {
+    const { pending } = this;
+    return pending.kind === "dispatch" ? pending.workers.map(nameArtifact) : [];
   }
 
   /** Does what is Knack's own to do, and nobody else's. */
@@ -123,7 +129,10 @@ export class LoopRun {
       case "assess":
         return { kind: "assessed", results: await this.#assess(place) };
       case "promote":
-        return this.#commit(async () => ({ kind: "promoted", improved: await promoteChanges(this.#stateDeps()) }));
+        return this.#commit(async () => ({
+          kind: "promoted",
+          improved: await promoteChanges(this.#stateDeps()),
+        }));
       case "curate":
         return this.#commit(async () => ({ kind: "curated", curated: await curateState(this.#stateDeps()) }));
       case "verify":
@@ -168,7 +177,8 @@ export class LoopRun {
 
   /** Records a worker's move, if it is still waited for. */
   #record(asked: Dispatch, move: Unmarked<Move>): Promise<void> {
-    const isOpen = () => this.pending.kind === "dispatch" && this.pending.workers.some(({ id }) => id === asked.id);
+    const isOpen = () =>
+      this.pending.kind === "dispatch" && this.pending.workers.some(({ id }) => id === asked.id);
     return this.#queue(async () => (isOpen() ? this.#append(move) : undefined));
   }
 
@@ -189,7 +199,7 @@ export class LoopRun {
   }
 
   #sync(): void {
-    syncWork(this.begun.work, this.state.setup, renderWork(this.state, digestText));
+    syncWork(this.begun.work, this.state.setup, renderWork(this.state, digestText), this.#listAwaited());
   }
 
   /** Sets aside what a worker may cost, has it run, and records what it did cost. */
@@ -213,7 +223,13 @@ export class LoopRun {
     // A command is a person's own; an agent that does not say what it cost may have cost all of it.
     const usd = outcome.usd ?? (harness.startsWith("command:") ? 0 : reserved.usdAtMost);
     const ok = outcome.kind === "returned";
-    const end = { inputTokens: 0, outputTokens: 0, usd, estimated: outcome.usd === null, ms: clock.now() - at };
+    const end = {
+      inputTokens: 0,
+      outputTokens: 0,
+      usd,
+      estimated: outcome.usd === null,
+      ms: clock.now() - at,
+    };
     const because = ok ? null : `${outcome.reason}: ${outcome.detail}`;
     await recordSpend({ store, clock }, call, { ...end, ok, because }, who);
     return { ...outcome, usd };

@@ -16,7 +16,8 @@ const phaseFolders: Readonly<Record<Phase, readonly string[]>> = {
 const everyRunsFolders = [".coordinator", ".errors"];
 
 /** What workers leave that is read once: Knack writes down what it makes of it. */
-const workersFiles = /^(?:\.execute\/(?:reports|checks)\/|\.improve\/proposal\.json$|\.memory-consolidation\/curation\.json$)/;
+const workersFiles =
+  /^(?:\.execute\/(?:reports|checks)\/|\.improve\/proposal\.json$|\.memory-consolidation\/curation\.json$)/;
 
 const maxArtifactBytes = 1 << 20;
 
@@ -25,9 +26,15 @@ function listOwnFolders(setup: RunSetup): readonly string[] {
 }
 
 /** Brings a work folder to what the run is: writes what differs, and removes what no longer belongs to it. */
-export function syncWork(work: string, setup: RunSetup, files: ReadonlyMap<string, string>): void {
+export function syncWork(
+  work: string,
+  setup: RunSetup,
+  files: ReadonlyMap<string, string>,
+  awaited: readonly string[],
+): void {
   for (const path of listWork(work, setup))
-    if (!files.has(path) && !workersFiles.test(path)) rmSync(join(work, path), { force: true });
+    if (!files.has(path) && !awaited.includes(path) && !workersFiles.test(path))
+      rmSync(join(work, path), { force: true });
   for (const [path, text] of files) {
     const full = join(work, path);
     if (readText(full, work) === text) continue;

@@ -161,7 +161,11 @@ export async function decideBudget(
   return { usdAtMost: Math.max(estimate, Math.min(estimate + extraUsd, limits.usdPerCall, left)) };
 }
 
-export function describeDaySpend(usd: number, usdPerDay: number, from: ModelLimits["from"] = "judge"): string {
+export function describeDaySpend(
+  usd: number,
+  usdPerDay: number,
+  from: ModelLimits["from"] = "judge",
+): string {
   return `${formatUsd(usd)} of ${formatUsd(usdPerDay)} for a day are spent (${from}.budgetDay)`;
 }
 

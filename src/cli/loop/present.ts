@@ -1,21 +1,30 @@
 import type { RunningWorker, RunView } from "../../loop/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import { several } from "../../text/index.ts";
-import type { Screen } from "./screen.ts";
-import { alignColumns, joinParts, type Lines, oneLine, quotePath } from "./text.ts";
+import type { Screen } from "../screen/screen.ts";
+import { alignColumns, joinParts, type Lines, oneLine, quotePath } from "../screen/text.ts";
 
 const nameWidth = 20;
 
 /** A line for each phase that is over. */
 export function listPhases({ state }: RunView, screen: Screen): string[] {
   return state.log.map(({ phase, status, summary }) => {
-    const paint = { completed: screen.green, failed: screen.red, aborted: screen.yellow, skipped: screen.dim }[status];
+    const paint = {
+      completed: screen.green,
+      failed: screen.red,
+      aborted: screen.yellow,
+      skipped: screen.dim,
+    }[status];
     return `  ${phase.padEnd(nameWidth)} ${paint(status.padEnd(9))}  ${oneLine(summary, 100)}`;
   });
 }
 
 /** Where a run is: phase, step, workers, spend, time left. */
-export function describeRunNow({ state, usd, msLeft }: RunView, working: readonly RunningWorker[], now: number): string {
+export function describeRunNow(
+  { state, usd, msLeft }: RunView,
+  working: readonly RunningWorker[],
+  now: number,
+): string {
   const workers = working.map(({ asked, since }) => {
     const what = asked.step ? ` ${asked.step.id}` : asked.topic ? ` ${asked.topic}` : "";
     return `${asked.role}${what} ${formatDuration(now - since)}`;
@@ -40,7 +49,9 @@ function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** What came of a run, and what to do next. */
@@ -57,15 +68,23 @@ export function presentRun(view: RunView, screen: Screen): Lines {
     criteria.length > 0 && [
       "",
       "Success criteria, as Knack checked them:",
-      alignColumns(criteria.map(({ id, met, because }) => [`  ${met ? "met" : "not met"}`, id, oneLine(because, 100)])),
+      alignColumns(
+        criteria.map(({ id, met, because }) => [`  ${met ? "met" : "not met"}`, id, oneLine(because, 100)]),
+      ),
     ],
     !!analysis?.successCriteriaShortfall && [`Shortfall: ${oneLine(analysis.successCriteriaShortfall, 400)}`],
-    isOver && improved && [
-      "",
-      `Learned: ${several(kept.length, "change")} for the next run, in ${screen.path(begun.state)}`,
-      kept.map(({ target, summary, after }) => `  ${after.slice(0, 10)}  ${target}: ${oneLine(summary, 80)}`),
-      improved.rejected.map(({ recommendation, reason }) => `  rejected  ${oneLine(recommendation, 60)}: ${oneLine(reason, 80)}`),
-    ],
+    isOver &&
+      improved && [
+        "",
+        `Learned: ${several(kept.length, "change")} for the next run, in ${screen.path(begun.state)}`,
+        kept.map(
+          ({ target, summary, after }) => `  ${after.slice(0, 10)}  ${target}: ${oneLine(summary, 80)}`,
+        ),
+        improved.rejected.map(
+          ({ recommendation, reason }) =>
+            `  rejected  ${oneLine(recommendation, 60)}: ${oneLine(reason, 80)}`,
+        ),
+      ],
     reverted.map(({ sha, reason }) => `Reverted ${sha.slice(0, 10)}: ${oneLine(reason, 120)}`),
     "",
     begun.branch !== null && [

@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { errorMessage } from "../../base/index.ts";
-import { loopTiers, modes, type RunningWorker, type RunView, ranges } from "../../loop/index.ts";
+import { loopModes, loopTiers, phaseRanges, type RunningWorker, type RunView } from "../../loop/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
 import { resolveHome, resolveSettings } from "../../settings/index.ts";
 import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
 import { changeKnack } from "../knack.ts";
-import { describeRun, describeRunNow, listPhases, presentRun } from "../screen/loop.ts";
 import { showLine } from "../screen/screen.ts";
 import { formatTime, oneLine } from "../screen/text.ts";
 import { answerList, type OpenCall, reads, runSubcommand, type Subcommands } from "../subcommands.ts";
+import { describeRun, describeRunNow, listPhases, presentRun } from "./present.ts";
 
 const args = {
   words: arg.words("start, resume [run], show [run], list; without words: list"),
@@ -51,16 +51,20 @@ export const loop = defineCommand({
 
 function readOptions({ args, env }: LoopCall) {
   if (args.goal === undefined)
-    throw wrongUsage("knack loop start needs a goal.", 'knack loop start --goal "Make the build pass on Node 24"');
+    throw wrongUsage(
+      "knack loop start needs a goal.",
+      'knack loop start --goal "Make the build pass on Node 24"',
+    );
   const settings = resolveSettings(resolveHome(env), null);
   const usd = args.budget === undefined ? settings["loop.budget"] : Number(args.budget);
-  if (!(usd >= 0)) throw wrongUsage(`Invalid --budget "${args.budget}".`, "Use an amount in US dollars, such as 2.50.");
+  if (!(usd >= 0))
+    throw wrongUsage(`Invalid --budget "${args.budget}".`, "Use an amount in US dollars, such as 2.50.");
   return {
     goal: readGoal(args.goal),
     kind: args.kind ?? null,
     deadline: args.deadline === undefined ? null : readDeadline(args.deadline, Date.now()),
-    mode: chooseWord("mode", args.mode, modes, "train"),
-    range: chooseWord("range", args.range ?? env.LEARNER_PHASE_RANGE, ranges, "full"),
+    mode: chooseWord("mode", args.mode, loopModes, "train"),
+    range: chooseWord("range", args.range ?? env.LEARNER_PHASE_RANGE, phaseRanges, "full"),
     tier: chooseWord("tier", args.tier, loopTiers, "auto"),
     harness: args.harness ?? "claude",
     work: args.work === undefined ? null : resolve(args.work),
@@ -73,7 +77,8 @@ function readOptions({ args, env }: LoopCall) {
 /** A goal in words, or what a file says that the words name. */
 function readGoal(word: string): unknown {
   if (!/\.json$/i.test(word) || !existsSync(word)) {
-    if (/^\S+\.json$/i.test(word)) throw wrongUsage(`There is no file ${word}.`, "Give the goal in words, or a file of JSON.");
+    if (/^\S+\.json$/i.test(word))
+      throw wrongUsage(`There is no file ${word}.`, "Give the goal in words, or a file of JSON.");
     return word;
   }
   try {
@@ -88,7 +93,8 @@ const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 function readDeadline(word: string, now: number): number {
   const [, count, unit] = /^(\d+(?:\.\d+)?)([mhd])$/.exec(word) ?? [];
   const at = count === undefined ? Date.parse(word) : now + Number(count) * unitMs[unit as "m"];
-  if (Number.isNaN(at)) throw wrongUsage(`Invalid --deadline "${word}".`, "Use a date such as 2026-11-01T12:00, or 30m, 2h, 1d.");
+  if (Number.isNaN(at))
+    throw wrongUsage(`Invalid --deadline "${word}".`, "Use a date such as 2026-11-01T12:00, or 30m, 2h, 1d.");
   if (at <= now) throw wrongUsage(`The deadline ${word} is over.`, "Give one that is ahead.");
   return at;
 }
@@ -196,7 +202,10 @@ async function list({ knack, ...call }: OpenCall<LoopCall>): Promise<number> {
       cost: ({ ended }) => (ended ? formatUsd(ended.usd) : ""),
       goal: ({ begun }) => oneLine(begun.goal, 60),
     },
-    empty: ["No runs yet.", `To begin one: ${call.screen.knack} loop start --goal "Make the build pass on Node 24"`],
+    empty: [
+      "No runs yet.",
+      `To begin one: ${call.screen.knack} loop start --goal "Make the build pass on Node 24"`,
+    ],
     below: runs.length > 0 ? ["", `More of one: ${call.screen.knack} loop show ${runs[0]?.begun.run}`] : [],
   });
 }
