@@ -2,6 +2,7 @@ export type { Gist, Learning, WordSearch } from "./learning.ts";
 export type { ChainFault, LedgerInspection } from "./ledger.ts";
 export { keepInMemory } from "./memory.ts";
 export { type PostgresAddress, parseAddress, readAddressFile } from "./postgres/address.ts";
+export { openPostgres } from "./postgres/store.ts";
 export {
   type ArrivedEntry,
   computeEntryId,

@@ -1,38 +1,36 @@
-import { CompiledQuery, type Kysely, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { KnackError } from "../../base/index.ts";
 
-interface Migration {
+interface Upgrade<Tables> {
   readonly schema: string;
-  readonly steps: readonly (readonly string[])[];
+  readonly version: number;
   /** The database, for messages. */
   readonly shown: string;
+  /** Brings the schema from a version, 0 for an empty one, to that of this release. It only adds. */
+  readonly change: (tx: Kysely<Tables>, from: number) => Promise<void>;
 }
 
 /**
  * Brings a schema to the version of this release, one process at a time; others go on working meanwhile. A schema of a
  * later release is used as it is, because each version only adds to the one before.
  */
-export async function migrate<Tables>(
+export async function upgradeSchema<Tables>(
   db: Kysely<Tables>,
-  { schema, steps, shown }: Migration,
+  { schema, version, shown, change }: Upgrade<Tables>,
 ): Promise<void> {
-  if ((await readVersion(db, schema)) >= steps.length) return;
+  if ((await readVersion(db, schema)) >= version) return;
   await db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(hashtext(${`knack.migrate.${schema}`}))`.execute(tx);
-    const version = await readVersion(tx, schema);
-    if (version >= steps.length) return;
-    await refuseStranger(tx, { schema, shown, version });
-    if (version === 0) {
+    await sql`select pg_advisory_xact_lock(hashtext(${`knack.upgrade.${schema}`}))`.execute(tx);
+    const from = await readVersion(tx, schema);
+    if (from >= version) return;
+    await refuseStranger(tx, { schema, shown, version: from });
+    if (from === 0) {
       await sql`create schema if not exists ${sql.id(schema)}`.execute(tx);
-      await sql`create table migration (version integer primary key, at timestamptz not null default now())`.execute(
-        tx,
-      );
+      const columns = sql`version integer primary key, at timestamptz not null default now()`;
+      await sql`create table migration (${columns})`.execute(tx);
     }
-    for (const [at, statements] of steps.entries()) {
-      if (at < version) continue;
-      for (const statement of statements) await tx.executeQuery(CompiledQuery.raw(statement));
-      await sql`insert into migration (version) values (${at + 1})`.execute(tx);
-    }
+    await change(tx, from);
+    await sql`insert into migration (version) values (${version})`.execute(tx);
   });
 }
 

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type Kysely, sql } from "kysely";
+import { CompiledQuery, Kysely, sql } from "kysely";
 import { makeScramVerifier, type PostgresAddress } from "./address.ts";
-import { connectPostgres } from "./connect.ts";
-import { migrate } from "./migrate.ts";
+import { PooledDialect } from "./connect.ts";
+import { upgradeSchema } from "./migrate.ts";
 import { type TeamRole, type TeamTables, teamMigrations } from "./team-schema.ts";
 
 /** An entry of a team's ledger as it travels: the JSON that was signed, and its signature. */
@@ -47,9 +47,14 @@ export type TeamDatabase = ReturnType<typeof createTeamDatabase>;
 
 /** Connects, and brings the tables to this release's where the login owns them. */
 export async function openTeamDatabase(address: PostgresAddress): Promise<TeamDatabase> {
-  const db = connectPostgres<TeamTables>({ address, schema: "knack" });
+  const db = new Kysely<TeamTables>({ dialect: new PooledDialect({ address, schema: "knack" }) });
   try {
-    await migrate(db, { schema: "knack", steps: teamMigrations, shown: address.shown });
+    await upgradeSchema(db, {
+      ...{ schema: "knack", version: teamMigrations.length, shown: address.shown },
+      change: async (tx, from) => {
+        await tx.executeQuery(CompiledQuery.raw(teamMigrations.slice(from).flat().join(";\n")));
+      },
+    });
   } catch (error) {
     await db.destroy();
     throw error;
