@@ -15,12 +15,13 @@ import { isDisabled } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
 import { type AnyCall, arg, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
-import { changeJson, isNews } from "../screen/changes.ts";
+import { changeJson, describePlan, isNews } from "../screen/changes.ts";
 import {
   chronicJson,
   describeKeeping,
   describeNoReply,
   describeSuggestion,
+  explainNoPlace,
   findingJson,
   judgedJson,
   leadJson,
@@ -32,7 +33,7 @@ import { describeUnvouched, readUnvouched } from "../screen/trust.ts";
 import { parsePaths, parseWhere } from "../select.ts";
 import { listTranscripts, noReadableSession } from "../transcript-files.ts";
 import { computeFigures } from "./backtest.ts";
-import { askAboutLessons, explainNoPlace } from "./keep.ts";
+import { askAboutLessons } from "./keep.ts";
 
 export const learn = defineCommand({
   about: "Find lessons in your agents' sessions, and keep the ones you say yes to.",
@@ -317,16 +318,13 @@ async function keepSuggestion(
   if (dryRun) {
     const plan = choice.reach === reaches[0] ? suggestion.plan : await knack.plan(lesson, choice);
     if (plan.ok) changes.push(...plan.steps);
-    return print([
-      plan.ok
-        ? describeSuggestion({ ...suggestion, plan }, screen)
-        : [without, `  Would not be kept: ${plan.because}.`],
-      "",
-    ]);
+    const refusal = noPlace ?? (plan.ok ? null : plan.because);
+    if (refusal !== null) return print([without, describeNoPlace("Would not be kept", refusal), ""]);
+    return print([without, plan.ok && describePlan(plan, screen), ""]);
   }
   if (noPlace !== null) {
     refused.push({ what: lesson.name, because: noPlace });
-    return print([without, `  Not kept: ${noPlace}. In all your projects: --where everywhere`, ""]);
+    return print([without, describeNoPlace("Not kept", noPlace), ""]);
   }
   const result = await knack.keep(lesson, choice);
   // What another run did at the same time is reported by that one.
@@ -336,6 +334,13 @@ async function keepSuggestion(
 }
 
 // --- Lines ---
+
+function describeNoPlace(says: string, because: string): Lines {
+  const elsewhere = because.endsWith("not on this machine")
+    ? " In all your projects: --where everywhere"
+    : "";
+  return [`  ${says}: ${because}.${elsewhere}`];
+}
 
 function describeReplay(replayed: Backtest, screen: Screen): Lines {
   const { failures, repeats, answered, sessions } = computeFigures(replayed);
