@@ -75,7 +75,9 @@ export const learn = defineCommand({
       call,
       async (knack) => {
         try {
-          const learned = await judgeAloud(call, knack, paths, await learnAloud(knack, paths, box, looking));
+          const looked = await learnAloud(knack, paths, box, looking);
+          const asksNow = paths !== null || Object.keys(models).length > 0;
+          const learned = await judgeAloud(call, knack, paths, looked, { asksNow });
           if (learned.sessions.length === 0) {
             if (paths === null) return await showExamples(call);
             if (wantsJson) screen.json(learnedJson(learned, [], [], []));
@@ -174,14 +176,15 @@ export async function judgeAloud(
   knack: Knack,
   paths: readonly string[] | null,
   learned: Learned,
+  { asksNow = paths !== null } = {},
 ): Promise<JudgedLearning> {
   const progress = showCounting("Judging sessions");
   const stop = watchInterrupt();
   try {
     const judging = await knack.judgeWaiting({
       sessions: learned.sessions,
-      // Whoever names sessions wants them judged now.
-      evenBusy: paths !== null,
+      // Whoever names sessions, or a judge, wants them judged now, those that may go on too.
+      evenBusy: asksNow,
       until: stop.isAsked,
       onPlan: (plan) => wantsJson || screen.print(describePlanned(plan)),
       onJudged: progress.report,
