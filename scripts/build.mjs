@@ -75,6 +75,16 @@ async function bundle(sources) {
     format: "esm",
     minify: true,
   });
+  // What the page's server hands to a browser.
+  await esbuild({
+    ...common,
+    platform: "browser",
+    target: "es2022",
+    entryPoints: ["src/web/page.js", "src/web/page.css"],
+    outdir: "dist/page",
+    format: "iife",
+    minify: true,
+  });
   // Loaded by agents, whose programs may be older than this one's Node.
   await esbuild({
     ...common,
