@@ -21,4 +21,5 @@ export {
 } from "./budget.ts";
 export { chooseModel, createFileModel, unsetModel } from "./choose.ts";
 export type { Model, NoReply } from "./model.ts";
+export { runProgram } from "./run-program.ts";
 export { findSignedIn, type SignedInAgent } from "./signed-in.ts";

@@ -1,6 +1,7 @@
 export type { Backtest } from "./backtest.ts";
 export { type ChronicFailure, describeChronic } from "./chronic.ts";
 export { readCredits } from "./credit.ts";
+export { compareCourses } from "./experiment.ts";
 export { type HookNote, isHeldBack, openRecall, unmatchedKey } from "./open-recall.ts";
 export {
   describeCure,

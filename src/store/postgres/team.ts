@@ -1,0 +1,165 @@
+import { createHash, randomBytes } from "node:crypto";
+import { CompiledQuery, Kysely, sql } from "kysely";
+import { makeScramVerifier, type PostgresAddress } from "./address.ts";
+import { PooledDialect } from "./connect.ts";
+import { upgradeSchema } from "./migrate.ts";
+import { type TeamRole, type TeamTables, teamMigrations } from "./team-schema.ts";
+
+/** An entry of a team's ledger as it travels: the JSON that was signed, and its signature. */
+export interface SignedEntry {
+  readonly id: string;
+  /** JSON with at least `team`, `repository` (or null), `machine`, `author`, `sequence`, `at` and `kind`. */
+  readonly content: string;
+  readonly signature: string;
+}
+
+/** An entry as it arrived at the database, with the time of the database's clock. */
+export interface ArrivedEntry extends SignedEntry {
+  readonly receivedAt: number;
+}
+
+export interface TeamMember {
+  readonly id: string;
+  readonly name: string;
+  readonly role: TeamRole;
+  /** The repositories that the member sees; null for all. */
+  readonly repositories: readonly string[] | null;
+  readonly invitedAt: number;
+  readonly removedAt: number | null;
+}
+
+/** Which entries are wanted: those that arrived after a cursor. 0 is before the first. */
+export interface EntryQuery {
+  readonly after: number;
+  readonly most: number;
+  /** Those of these repositories and those of none; all that the member may see when it is not given. */
+  readonly repositories?: readonly string[];
+  readonly kinds?: readonly string[];
+}
+
+/** By its content and signature: the same on every machine, and nobody can put another in its place. */
+export function computeEntryId({ content, signature }: Omit<SignedEntry, "id">): string {
+  return createHash("sha256").update(`${content}\n${signature}`).digest("hex");
+}
+
+/** A team's database, as the login of its address may use it. */
+export type TeamDatabase = ReturnType<typeof createTeamDatabase>;
+
+/** Connects, and brings the tables to this release's where the login owns them. */
+export async function openTeamDatabase(address: PostgresAddress): Promise<TeamDatabase> {
+  const db = new Kysely<TeamTables>({ dialect: new PooledDialect({ address, schema: "knack" }) });
+  try {
+    await upgradeSchema(db, {
+      ...{ schema: "knack", version: teamMigrations.length, shown: address.shown },
+      change: async (tx, from) => {
+        await tx.executeQuery(CompiledQuery.raw(teamMigrations.slice(from).flat().join(";\n")));
+      },
+    });
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  return createTeamDatabase(db);
+}
+
+/** Entries in one statement. */
+const atOnce = 500;
+
+function createTeamDatabase(db: Kysely<TeamTables>) {
+  return {
+    /** Who the login is; null for one that is no member, such as the owner of the database. */
+    me: async (): Promise<(TeamMember & { readonly team: string; readonly login: string }) | null> => {
+      const { rows } = await sql<TeamTables["member"]>`select * from me() where id is not null`.execute(db);
+      return rows[0] ? { ...memberFromRow(rows[0]), team: rows[0].team, login: rows[0].login } : null;
+    },
+    /** Makes a team; only the owner of the database does. */
+    createTeam: async ({ id, name }: { readonly id: string; readonly name: string }): Promise<void> => {
+      await db
+        .insertInto("team")
+        .values({ id, name } as TeamTables["team"])
+        .execute();
+    },
+    team: async (id: string) =>
+      (await db.selectFrom("team").select(["id", "name"]).where("id", "=", id).executeTakeFirst()) ?? null,
+    members: async (team: string): Promise<TeamMember[]> => {
+      const query = db.selectFrom("member").selectAll().where("team", "=", team);
+      return (await query.orderBy("invited_at").orderBy("id").execute()).map(memberFromRow);
+    },
+    /** Makes a login for a new member, and answers with its name and password: they are kept nowhere else. */
+    invite: async (
+      team: string,
+      member: Pick<TeamMember, "id" | "name" | "role" | "repositories">,
+    ): Promise<{ readonly login: string; readonly password: string }> => {
+      const login = `knack_${team}_${randomBytes(6).toString("hex")}`;
+      const password = randomBytes(24).toString("base64url");
+      const verifier = makeScramVerifier(password, randomBytes(16));
+      const { id, name, role, repositories } = member;
+      await sql`select invite(${team}, ${id}, ${name}, ${role}, ${repositories}, ${login}, ${verifier})`.execute(
+        db,
+      );
+      return { login, password };
+    },
+    changeMember: async (
+      team: string,
+      { id, role, repositories }: Pick<TeamMember, "id" | "role" | "repositories">,
+    ): Promise<void> => {
+      await sql`select change_member(${team}, ${id}, ${role}, ${repositories})`.execute(db);
+    },
+    /** Ends a member's login: connections that are open see nothing from now on. What they shared stays. */
+    removeMember: async (team: string, id: string): Promise<void> => {
+      await sql`select remove_member(${team}, ${id})`.execute(db);
+    },
+    /** Adds those that are not there yet, and answers with how many those were. Each slice is there whole or not at all. */
+    append: async (entries: readonly SignedEntry[]): Promise<number> => {
+      let added = 0;
+      for (let from = 0; from < entries.length; from += atOnce) {
+        const some = entries.slice(from, from + atOnce);
+        const result = await db
+          .insertInto("entry")
+          .values(some.map(({ id, content, signature }) => ({ id, content, signature })) as never)
+          .onConflict((conflict) => conflict.column("id").doNothing())
+          .executeTakeFirst();
+        added += Number(result.numInsertedOrUpdatedRows ?? 0);
+      }
+      return added;
+    },
+    /** Entries in the order of arrival, and the cursor to go on from: the same as before when there are none. */
+    read: async (
+      team: string,
+      { after, most, repositories, kinds }: EntryQuery,
+    ): Promise<{ readonly entries: ArrivedEntry[]; readonly cursor: number }> => {
+      let query = db
+        .selectFrom("entry")
+        .select(["n", "id", "content", "signature", "received_at"])
+        .where("team", "=", team)
+        .where("n", ">", after);
+      if (kinds !== undefined) query = query.where("kind", "in", kinds);
+      if (repositories !== undefined)
+        query = query.where((where) =>
+          where.or([where("repository", "is", null), where("repository", "in", repositories)]),
+        );
+      const rows = await query.orderBy("n").limit(most).execute();
+      return {
+        entries: rows.map(({ n: _, received_at: receivedAt, ...entry }) => ({ ...entry, receivedAt })),
+        cursor: rows.at(-1)?.n ?? after,
+      };
+    },
+    /** How much is there, by repository and kind. */
+    count: async (team: string) =>
+      db
+        .selectFrom("entry")
+        .select(["repository", "kind", sql<number>`count(*)`.as("entries")])
+        .select(sql<number>`sum(octet_length(content))`.as("bytes"))
+        .where("team", "=", team)
+        .groupBy(["repository", "kind"])
+        .orderBy("repository")
+        .orderBy("kind")
+        .execute(),
+    close: () => db.destroy(),
+  };
+}
+
+function memberFromRow(row: TeamTables["member"]): TeamMember {
+  const { id, name, role, repositories, invited_at: invitedAt, removed_at: removedAt } = row;
+  return { id, name, role, repositories, invitedAt, removedAt };
+}
