@@ -32,11 +32,20 @@ export interface PageProcess {
 }
 
 /** Starts the built page on a home, and ends it with the test. */
-export async function openPage(
-  home: string,
-  words: readonly string[] = [],
-  cwd = root,
-): Promise<PageProcess> {
+export async function openPage(home: string, words: readonly string[] = []): Promise<PageProcess> {
+  const page = await startPage(home, words);
+  onTestFinished(async () => void (await page.close()));
+  return page;
+}
+
+/** One page for all tests of a file. */
+export async function openSharedPage(home: string): Promise<PageProcess> {
+  const page = await startPage(home, []);
+  afterAll(async () => void (await page.close()));
+  return page;
+}
+
+async function startPage(home: string, words: readonly string[]): Promise<PageProcess> {
   const child = spawn(process.execPath, [cli, "open", "--no-browser", "--json", ...words], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: `${home}/.knack` },
