@@ -1,6 +1,5 @@
 export {
   type AnswerForm,
-  type AskedFor,
   type Asker,
   askModel,
   type ModelAnswer,
@@ -23,3 +22,4 @@ export { chooseModel, createFileModel, unsetModel } from "./choose.ts";
 export type { Model, NoReply } from "./model.ts";
 export { runProgram } from "./run-program.ts";
 export { findSignedIn, type SignedInAgent } from "./signed-in.ts";
+export { type AskedFor, recordSpend, reserveSpend } from "./spend.ts";

@@ -105,6 +105,7 @@ export {
   type Trouble,
   type UseVerdict,
 } from "./lesson.ts";
+export type { RunBegun, RunEnded, RunId } from "./loop.ts";
 export {
   type Actor,
   abridge,

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parseAddress } from "../../src/store/postgres/address.ts";
-import { computeEntryId, openTeamDatabase, type SignedEntry } from "../../src/store/postgres/team.ts";
+import { computeEntryId, type SignedEntry } from "../../src/store/postgres/entry.ts";
+import { openTeamDatabase } from "../../src/store/postgres/team.ts";
 import { freshDatabase, runSql, sharedDatabase } from "../helpers/postgres.ts";
 
 const shared = sharedDatabase();

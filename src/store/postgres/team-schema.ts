@@ -1,7 +1,5 @@
 import type { Generated } from "kysely";
-
-/** Whether and what a member may do: look, share, or manage the team and run its jobs. */
-export type TeamRole = "reader" | "member" | "maintainer";
+import type { TeamRole } from "./entry.ts";
 
 /** The tables of teams, in the schema `knack`. Times are milliseconds since 1970. */
 export interface TeamTables {

@@ -1,46 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { CompiledQuery, Kysely, sql } from "kysely";
 import { makeScramVerifier, type PostgresAddress } from "./address.ts";
 import { PooledDialect } from "./connect.ts";
+import type { ArrivedEntry, EntryQuery, SignedEntry, TeamMember } from "./entry.ts";
 import { upgradeSchema } from "./migrate.ts";
-import { type TeamRole, type TeamTables, teamMigrations } from "./team-schema.ts";
-
-/** An entry of a team's ledger as it travels: the JSON that was signed, and its signature. */
-export interface SignedEntry {
-  readonly id: string;
-  /** JSON with at least `team`, `repository` (or null), `machine`, `author`, `sequence`, `at` and `kind`. */
-  readonly content: string;
-  readonly signature: string;
-}
-
-/** An entry as it arrived at the database, with the time of the database's clock. */
-export interface ArrivedEntry extends SignedEntry {
-  readonly receivedAt: number;
-}
-
-export interface TeamMember {
-  readonly id: string;
-  readonly name: string;
-  readonly role: TeamRole;
-  /** The repositories that the member sees; null for all. */
-  readonly repositories: readonly string[] | null;
-  readonly invitedAt: number;
-  readonly removedAt: number | null;
-}
-
-/** Which entries are wanted: those that arrived after a cursor. 0 is before the first. */
-export interface EntryQuery {
-  readonly after: number;
-  readonly most: number;
-  /** Those of these repositories and those of none; all that the member may see when it is not given. */
-  readonly repositories?: readonly string[];
-  readonly kinds?: readonly string[];
-}
-
-/** By its content and signature: the same on every machine, and nobody can put another in its place. */
-export function computeEntryId({ content, signature }: Omit<SignedEntry, "id">): string {
-  return createHash("sha256").update(`${content}\n${signature}`).digest("hex");
-}
+import { type TeamTables, teamMigrations } from "./team-schema.ts";
 
 /** A team's database, as the login of its address may use it. */
 export type TeamDatabase = ReturnType<typeof createTeamDatabase>;

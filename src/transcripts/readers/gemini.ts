@@ -9,7 +9,8 @@ import {
   parseObject,
   readPlainText,
 } from "../../base/index.ts";
-import type { ReadingState, SessionFacts } from "../../records/index.ts";
+import type { ContextUse, ReadingState, SessionFacts } from "../../records/index.ts";
+import { findWindow, readContextUse } from "../context-use.ts";
 import {
   type CallResult,
   type DocumentReader,
@@ -161,12 +162,13 @@ class GeminiSession {
 
   private takeModel(message: JsonObject, locate: (what: string) => RecordPosition): void {
     const text = joinWords(message.content);
-    const said = locate("reply");
+    const context = readContext(message);
+    const said = { ...locate("reply"), context };
     if (text.trim() !== "" && !this.session.repeats(said.origin)) this.session.reply(said, text);
     const calls = asArray(message.toolCalls);
     const asked = asArray(message.content).map((part) => (isObject(part) ? part.functionCall : null));
     for (const [at, call] of (calls.length > 0 ? calls : asked).entries())
-      if (isObject(call)) this.takeCall(call, locate(`call ${at}`));
+      if (isObject(call)) this.takeCall(call, { ...locate(`call ${at}`), context });
     this.session.reach(said.at);
   }
 
@@ -210,6 +212,12 @@ class GeminiSession {
     }
     return null;
   }
+}
+
+function readContext({ tokens, model }: JsonObject): ContextUse | null {
+  // What was cached is part of the input.
+  const { input, output, thoughts, total } = asObject(tokens) ?? {};
+  return readContextUse({ input, output, thoughts, total }, findWindow("google", asString(model) ?? ""));
 }
 
 function readResponses(parts: unknown): JsonObject[] {
