@@ -53,6 +53,7 @@ const allowed: Record<string, readonly string[]> = {
     "text",
     "transcripts",
     "trust",
+    "web",
     "worker",
     "wrap-ansi",
   ],
@@ -202,6 +203,23 @@ const allowed: Record<string, readonly string[]> = {
   transcripts: ["base", "failures", "lessons", "libsql", "node:", "records", "settings", "store", "trust"],
   trust: ["@secretlint/secretlint-rule-preset-recommend", "base", "failures", "node:", "records", "text"],
   "program.ts": ["open.ts"],
+  web: [
+    "@hono/node-server",
+    "authoring",
+    "base",
+    "hono",
+    "hono/body-limit",
+    "hono/cookie",
+    "hono/streaming",
+    "lessons",
+    "library",
+    "node:",
+    "open.ts",
+    "recall",
+    "records",
+    "text",
+    "trust",
+  ],
   worker: ["base", "node:", "open.ts", "recall", "records", "settings", "spool", "transcripts", "trust"],
 };
 
@@ -291,7 +309,7 @@ const purePackages = [
   "node:path",
   "node:util",
 ];
-const faces = ["cli", "extensions", "mcp", "hook", "worker"];
+const faces = ["cli", "extensions", "mcp", "hook", "web", "worker"];
 
 const src = resolve(import.meta.dirname, "../src");
 const files = readdirSync(src, { recursive: true, encoding: "utf8" })
