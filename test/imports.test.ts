@@ -212,6 +212,7 @@ const touching: readonly string[] = [
   "library/files/packages.ts",
   "library/open-library.ts",
   "loop/harness/open-harness.ts",
+  "loop/harness/programs.ts",
   "loop/state/digest.ts",
   "loop/state/repository.ts",
   "models/api.ts",
