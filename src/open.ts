@@ -145,6 +145,11 @@ export async function openKnack(options: KnackOptions = {}) {
       },
     }),
     pages: pagesOf,
+    /** The learning loop, which most commands do not need. */
+    loop: async () => {
+      const { openLoop } = await import("./loop/index.ts");
+      return openLoop({ ...deps, env, template: options.template });
+    },
     ...recall,
     ...authoring,
     ...openReviews({ ...deps, catalog: () => stock.catalog() }),

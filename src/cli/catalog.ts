@@ -92,6 +92,13 @@ const sessions: CatalogSection = {
       'knack goal open "Find out why the build is slow"',
       "knack goal check --json",
     ),
+    loop: entry(
+      async () => (await import("./loop/loop.ts")).loop,
+      'knack loop start --goal "Make the build pass on Node 24" --harness claude',
+      "knack loop start --goal goal.json --mode frozen",
+      "knack loop list",
+      "knack loop show",
+    ),
     pages: entry(
       async () => (await import("./commands/pages.ts")).pages,
       "knack pages tree",

@@ -158,7 +158,8 @@ export function selectWork(
 function readZone(goal: Goal, work: GoalWork | null): Zone {
   if (work !== null) return measureZone(work.events);
   const unknown = { zone: "unknown", usedTokens: null, windowTokens: null } as const;
-  return goal.measured.at(-1) ?? { ...unknown, because: "no transcript of the session is known" };
+  const because = goal.closed === null ? "no transcript of it is known" : "nothing told while it was open";
+  return goal.measured.at(-1) ?? { ...unknown, because };
 }
 
 // --- What the ledger says beside the goal ---

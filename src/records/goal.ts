@@ -17,7 +17,7 @@ export interface WorkFacts {
   readonly outputChars: number;
   /** Failures that the work overcame. */
   readonly overcome: number;
-  /** Times that a person said it was wrong, or turned a call down. */
+  /** Times that a person said it was wrong, also by turning a call down with words. */
   readonly corrections: number;
   /** Calls that failed in the same words as one before. */
   readonly retries: number;

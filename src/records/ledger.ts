@@ -13,6 +13,7 @@ import type {
   Trouble,
   UseVerdict,
 } from "./lesson.ts";
+import type { RunBegun, RunEnded, RunMoved } from "./loop.ts";
 import type { Actor, Project, SessionId, TranscriptId } from "./session.ts";
 import type {
   NudgeDecided,
@@ -238,6 +239,10 @@ export type LedgerEntry =
   /** Goals, what was noticed and kept, and what their duties came to. */
   | GoalEntries
   | Entry<"cadence.kept", CadenceKept>
+  /** A run of the learning loop: how it began, each thing that came back, and how it ended. */
+  | Entry<"loop.begun", RunBegun>
+  | Entry<"loop.moved", RunMoved>
+  | Entry<"loop.ended", RunEnded>
   /** A lesson or a skill was rated for a session. */
   | Entry<"use.rated", UseRating>
   /** The measurements of a session, kept for comparison after its events are purged. */

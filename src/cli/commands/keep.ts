@@ -7,7 +7,7 @@ import type { Knack } from "../../open.ts";
 import type { Lesson, LiveReach, Reach } from "../../records/index.ts";
 import type { AnyCall } from "../command.ts";
 import { describeDiff, describePlan, isNews } from "../screen/changes.ts";
-import { describeKeeping, describeSuggestion } from "../screen/lesson.ts";
+import { describeKeeping, describeSuggestion, explainNoPlace } from "../screen/lesson.ts";
 import { ask, askYesNo, type CliEnv, type Screen } from "../screen/screen.ts";
 import { flatLines, type Lines, textLines } from "../screen/text.ts";
 
@@ -26,12 +26,6 @@ const places: Readonly<Record<LiveReach, string>> = {
   repository: "in this repository, for the team",
   everywhere: "in all my projects",
 };
-
-/** Why a lesson of one project is not kept without a word of the person. */
-export function explainNoPlace({ lesson, project, reaches, plan }: Suggestion): string | null {
-  const isElsewhere = lesson.scope !== "user" && plan.belongsTo === null && reaches[0] === "everywhere";
-  return isElsewhere ? `the folder of ${project.name} is not on this machine` : null;
-}
 
 /** Asks about one lesson after the other. Returns whether the person left early; what they kept stays. */
 export async function askAboutLessons(

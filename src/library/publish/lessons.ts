@@ -229,13 +229,16 @@ async function suggestLessons(
       (opposed.has(lesson.id) ? "another lesson says the opposite: knack lessons" : null) ??
       (twin ? `much like ${twin.lesson.name}` : null) ??
       (isProposalTakenBack(history, lesson.id) ? "its proposal was taken back" : null) ??
-      (suggestions.length >= most
-        ? `more than ${most} at once; it is suggested another time`
-        : await makeSuggestion(deps, lesson, { id, name, root }));
+      (await makeSuggestion(deps, lesson, { id, name, root }));
     if (typeof next === "string") leftOut.push({ what: lesson.name, because: next });
     else suggestions.push(next);
   }
-  return { suggestions, leftOut };
+  // All were looked at first, so that those for another time are counted as every screen counts them.
+  const later = suggestions.splice(most).map(({ lesson }) => ({
+    what: lesson.name,
+    because: `more than ${most} at once; it is suggested another time`,
+  }));
+  return { suggestions, leftOut: [...leftOut, ...later] };
 }
 
 /** The lessons that lose a contradiction unless the person decides otherwise. */

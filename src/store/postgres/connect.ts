@@ -1,18 +1,22 @@
-import { type CompiledQuery, type DatabaseConnection, Kysely, PostgresDialect, PostgresDriver } from "kysely";
+import { type CompiledQuery, type DatabaseConnection, PostgresDialect, PostgresDriver } from "kysely";
 import pg from "pg";
 import { explainPostgresError, type PostgresAddress } from "./address.ts";
 
-export interface Connecting {
+interface Connecting {
   readonly address: PostgresAddress;
   /** The schema in which tables without one are looked for. */
   readonly schema: string;
+  /** The role in which everything is done, and whose what is made will be; the login's own by default. */
+  readonly role?: string;
   /** Connections held at most. */
   readonly connections?: number;
 }
 
-/** How long a connection is waited for, and one statement. */
+/** How long a connection is waited for, a lock, one statement, and the next statement of a transaction. */
 const connectMs = 10_000;
+const lockMs = 60_000;
 const statementMs = 120_000;
+const idleMs = 60_000;
 
 /** Whole numbers come as text by default, because they may be longer than a number here; none of Knack's are. */
 const numbers = new Map<number, (text: string) => number>([
@@ -20,8 +24,10 @@ const numbers = new Map<number, (text: string) => number>([
   [1700, Number],
 ]);
 
-/** Queries to a PostgreSQL, whose failures are put into words. Nothing is connected before the first. */
-export function connectPostgres<Tables>({ address, schema, connections = 4 }: Connecting): Kysely<Tables> {
+function makePool({ address, schema, role, connections = 4 }: Connecting): pg.Pool {
+  const limits = `-c statement_timeout=${statementMs} -c lock_timeout=${lockMs} -c idle_in_transaction_session_timeout=${idleMs}`;
+  const getTypeParser = (oid: number, format: "text") =>
+    numbers.get(oid) ?? pg.types.getTypeParser(oid, format);
   const pool = new pg.Pool({
     connectionString: address.url,
     max: connections,
@@ -29,34 +35,34 @@ export function connectPostgres<Tables>({ address, schema, connections = 4 }: Co
     idleTimeoutMillis: 10_000,
     keepAlive: true,
     application_name: "knack",
-    options: `-c search_path=${schema},pg_temp -c statement_timeout=${statementMs} -c lock_timeout=${connectMs}`,
-    types: {
-      getTypeParser: ((oid: number, format) =>
-        numbers.get(oid) ?? pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-    },
+    options: `-c search_path=${schema},pg_temp ${limits}${role === undefined ? "" : ` -c role=${role}`}`,
+    types: { getTypeParser: getTypeParser as typeof pg.types.getTypeParser },
   });
   // A connection that breaks while it is idle is replaced when the next one is asked for.
   pool.on("error", () => {});
-  return new Kysely<Tables>({ dialect: new ExplainingDialect({ pool }, address) });
+  return pool;
 }
 
-class ExplainingDialect extends PostgresDialect {
-  readonly #pool: pg.Pool;
-  readonly #address: PostgresAddress;
+/** Queries to a PostgreSQL, whose failures are put into words. Nothing is connected before the first. */
+export class PooledDialect extends PostgresDialect {
+  readonly pool: pg.Pool;
+  readonly address: PostgresAddress;
 
-  constructor({ pool }: { pool: pg.Pool }, address: PostgresAddress) {
+  constructor(connecting: Connecting) {
+    const pool = makePool(connecting);
     super({ pool });
-    this.#pool = pool;
-    this.#address = address;
+    this.pool = pool;
+    this.address = connecting.address;
   }
 
   override createDriver(): PostgresDriver {
-    return new ExplainingDriver(this.#pool, this.#address);
+    return new ExplainingDriver(this.pool, this.address);
   }
 }
 
-class ExplainingDriver extends PostgresDriver {
+export class ExplainingDriver extends PostgresDriver {
   readonly #address: PostgresAddress;
+  readonly #originals = new WeakMap<DatabaseConnection, DatabaseConnection>();
 
   constructor(pool: pg.Pool, address: PostgresAddress) {
     super({ pool });
@@ -64,16 +70,22 @@ class ExplainingDriver extends PostgresDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    const connection = await this.#explain(() => super.acquireConnection());
-    return {
-      executeQuery: <Row>(query: CompiledQuery) => this.#explain(() => connection.executeQuery<Row>(query)),
-      streamQuery: (query: CompiledQuery, size) => connection.streamQuery(query, size),
-      original: connection,
-    } as DatabaseConnection;
+    const original = await this.#explain(() => super.acquireConnection());
+    const connection: DatabaseConnection = {
+      executeQuery: <Row>(query: CompiledQuery) => this.#explain(() => original.executeQuery<Row>(query)),
+      streamQuery: <Row>(query: CompiledQuery, size: number) => original.streamQuery<Row>(query, size),
+    };
+    this.#originals.set(connection, original);
+    return connection;
   }
 
   override async releaseConnection(connection: DatabaseConnection): Promise<void> {
-    return super.releaseConnection((connection as unknown as { original: never }).original);
+    await super.releaseConnection(this.#originals.get(connection) as never);
+  }
+
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // Where the connection broke, nothing is left to take back, and the reason must not be lost over this.
+    await super.rollbackTransaction(connection).catch(() => {});
   }
 
   async #explain<T>(work: () => Promise<T>): Promise<T> {
