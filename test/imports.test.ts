@@ -229,6 +229,7 @@ const touching: readonly string[] = [
   "library/open-library.ts",
   "loop/begin.ts",
   "loop/checks.ts",
+  "loop/harness/confine.ts",
   "loop/harness/open-harness.ts",
   "loop/harness/programs.ts",
   "loop/open-loop.ts",

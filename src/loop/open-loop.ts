@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { type Clock, KnackError, readPlainText } from "../base/index.ts";
 import { readPurposeSpend } from "../models/index.ts";
 import type { RunBegun } from "../records/index.ts";
@@ -8,6 +8,7 @@ import type { BackgroundWork, Store } from "../store/index.ts";
 import type { Redactor } from "../trust/index.ts";
 import { prepareRun, prepareWorkspace, type StartOptions } from "./begin.ts";
 import { driveRun, type RunningWorker } from "./drive.ts";
+import { confineHarness } from "./harness/confine.ts";
 import { openHarness } from "./harness/open-harness.ts";
 import type { Dispatch, LoopState } from "./machine.ts";
 import { findRun, listRuns, recordBegin, type StoredRun } from "./record.ts";
@@ -95,7 +96,12 @@ async function goOn(deps: LoopDeps, stored: StoredRun, watcher: Watcher): Promis
     spent -= run.state.usd;
     await driveRun({
       ...{ run, clock, env, signal: watcher.signal },
-      harness: openHarness(begun.harness, deps),
+      harness: confineHarness(openHarness(begun.harness, deps), {
+        ...{ work: begun.work, state: begun.state, repository: begun.branch?.repository ?? null },
+        // What is in a run's own folders is looked at when an artifact is read.
+        isOwn: (path) => path.startsWith(`${begun.work}${sep}.`),
+        searchPath: env.PATH,
+      }),
       readPrompt: (role) => readPrompt(deps, role),
       workerMs: settings["loop.workerMinutes"] * 60_000,
       onChange: (state, working) => watcher.onChange(show(state), working),
