@@ -53,6 +53,7 @@ const allowed: Record<string, readonly string[]> = {
     "text",
     "transcripts",
     "trust",
+    "web",
     "worker",
     "wrap-ansi",
   ],
@@ -202,6 +203,23 @@ const allowed: Record<string, readonly string[]> = {
   transcripts: ["base", "failures", "lessons", "libsql", "node:", "records", "settings", "store", "trust"],
   trust: ["@secretlint/secretlint-rule-preset-recommend", "base", "failures", "node:", "records", "text"],
   "program.ts": ["open.ts"],
+  web: [
+    "@hono/node-server",
+    "authoring",
+    "base",
+    "hono",
+    "hono/body-limit",
+    "hono/cookie",
+    "hono/streaming",
+    "lessons",
+    "library",
+    "node:",
+    "open.ts",
+    "recall",
+    "records",
+    "text",
+    "trust",
+  ],
   worker: ["base", "node:", "open.ts", "recall", "records", "settings", "spool", "transcripts", "trust"],
 };
 
@@ -229,6 +247,7 @@ const touching: readonly string[] = [
   "library/open-library.ts",
   "loop/begin.ts",
   "loop/checks.ts",
+  "loop/fence.ts",
   "loop/harness/confine.ts",
   "loop/harness/open-harness.ts",
   "loop/harness/programs.ts",
@@ -237,6 +256,7 @@ const touching: readonly string[] = [
   "loop/state/digest.ts",
   "loop/state/repository.ts",
   "loop/work-folder.ts",
+  "loop/workspace.ts",
   "models/api.ts",
   "models/choose.ts",
   "models/programs.ts",
@@ -291,7 +311,7 @@ const purePackages = [
   "node:path",
   "node:util",
 ];
-const faces = ["cli", "extensions", "mcp", "hook", "worker"];
+const faces = ["cli", "extensions", "mcp", "hook", "web", "worker"];
 
 const src = resolve(import.meta.dirname, "../src");
 const files = readdirSync(src, { recursive: true, encoding: "utf8" })

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join, sep } from "node:path";
 import { errorMessage, readPlainText } from "../../base/index.ts";
 import { digestState } from "../state/digest.ts";
-import { openGit } from "../state/git.ts";
+import { type Git, openGit } from "../state/git.ts";
 import type { Harness, WorkerOutcome, WorkerTask } from "./harness.ts";
 
 /** What workers must leave as it is, but for where a task lets them write. */
@@ -11,8 +11,11 @@ export interface Watched {
   readonly work: string;
   /** Files in it that Knack itself writes, or looks at, while workers are at it; by their absolute paths. */
   readonly isOwn: (path: string) => boolean;
-  /** No worker may write here, and Knack does not while one is at it: what changes is taken back. */
-  readonly state: string;
+  /**
+   * No worker may write here, and Knack does not while one is at it: what changes is taken back. Null for a folder that
+   * a frozen run must leave as it is: its fence must find the change, as it withholds the result.
+   */
+  readonly state: string | null;
   /**
    * The person's repository; null for none. The person may be at work in it too, so that a change is told and no
    * worker fails for it.
@@ -25,7 +28,7 @@ export interface Watched {
 /** What there is, with what changes when it does. */
 interface Traces {
   readonly files: ReadonlyMap<string, string>;
-  readonly state: string;
+  readonly state: string | null;
   readonly head: string | null;
   readonly repository: string | null;
 }
@@ -59,9 +62,9 @@ async function judgeTraces(
   watched: Watched,
 ): Promise<WorkerOutcome> {
   const strays = findStrays(before.files, after.files, tasks, watched);
-  if (before.state !== after.state) {
+  if (watched.state !== null && before.state !== after.state) {
     strays.unshift(watched.state);
-    await takeBack(watched, before.head);
+    await takeBack(openGit(watched.state, watched.searchPath), before.head);
   }
   if (outcome.kind === "failed") return outcome;
   if (strays.length > 0) {
@@ -90,8 +93,7 @@ function mayWrite({ outputs, writable }: WorkerTask, path: string): boolean {
 }
 
 /** Puts the state folder back to the commit that it was at. */
-async function takeBack({ state, searchPath }: Watched, head: string | null): Promise<void> {
-  const git = openGit(state, searchPath);
+async function takeBack(git: Git, head: string | null): Promise<void> {
   if (head !== null) await git.ask(["reset", "--quiet", "--hard", head]);
   await git.ask(["clean", "-dffxq"]);
 }
@@ -102,8 +104,8 @@ async function readTraces(
 ): Promise<Traces> {
   const files = new Map<string, string>();
   traceFolder(work, files);
-  const head = readPlainText(join(state, ".git/refs/heads/main"))?.trim() ?? null;
-  const common = { files, state: describeState(state), head };
+  const head = state && readPlainText(join(state, ".git/refs/heads/main"));
+  const common = { files, state: state && describeState(state), head: head?.trim() ?? null };
   // Whoever only reads has no shell to change it with.
   if (repository === null || task.tools === "read") return { ...common, repository: null };
   const status = ["status", "--porcelain=v2", "--branch", "--untracked-files=normal"];
