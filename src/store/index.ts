@@ -2,15 +2,15 @@ export type { Gist, Learning, WordSearch } from "./learning.ts";
 export type { ChainFault, LedgerInspection } from "./ledger.ts";
 export { keepInMemory } from "./memory.ts";
 export { type PostgresAddress, parseAddress, readAddressFile } from "./postgres/address.ts";
-export { openPostgres } from "./postgres/store.ts";
 export {
   type ArrivedEntry,
   computeEntryId,
-  openTeamDatabase,
   type SignedEntry,
-  type TeamDatabase,
   type TeamMember,
-} from "./postgres/team.ts";
-export type { TeamRole } from "./postgres/team-schema.ts";
+  type TeamRole,
+} from "./postgres/entry.ts";
+export type { TeamDatabase } from "./postgres/team.ts";
+export { openPostgres, openQueue, openTeamDatabase } from "./remote.ts";
 export { describeBefore, openCopy, openScratch, openSqlite, readLedger } from "./sqlite.ts";
 export { type BackgroundWork, createBackgroundWork, isClaimed, type Store } from "./store.ts";
+export type { TeamChain } from "./team-entries.ts";

@@ -6,6 +6,8 @@ interface Connecting {
   readonly address: PostgresAddress;
   /** The schema in which tables without one are looked for. */
   readonly schema: string;
+  /** The role in which everything is done, and whose what is made will be; the login's own by default. */
+  readonly role?: string;
   /** Connections held at most. */
   readonly connections?: number;
 }
@@ -22,7 +24,7 @@ const numbers = new Map<number, (text: string) => number>([
   [1700, Number],
 ]);
 
-function makePool({ address, schema, connections = 4 }: Connecting): pg.Pool {
+function makePool({ address, schema, role, connections = 4 }: Connecting): pg.Pool {
   const limits = `-c statement_timeout=${statementMs} -c lock_timeout=${lockMs} -c idle_in_transaction_session_timeout=${idleMs}`;
   const getTypeParser = (oid: number, format: "text") =>
     numbers.get(oid) ?? pg.types.getTypeParser(oid, format);
@@ -33,7 +35,7 @@ function makePool({ address, schema, connections = 4 }: Connecting): pg.Pool {
     idleTimeoutMillis: 10_000,
     keepAlive: true,
     application_name: "knack",
-    options: `-c search_path=${schema},pg_temp ${limits}`,
+    options: `-c search_path=${schema},pg_temp ${limits}${role === undefined ? "" : ` -c role=${role}`}`,
     types: { getTypeParser: getTypeParser as typeof pg.types.getTypeParser },
   });
   // A connection that breaks while it is idle is replaced when the next one is asked for.

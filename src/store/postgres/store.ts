@@ -11,12 +11,14 @@ interface PostgresOptions {
   readonly address: PostgresAddress;
   /** The schema that holds the tables: a store is one schema. */
   readonly schema: string;
+  /** The role whose the tables are; the login's own by default. */
+  readonly role?: string;
   readonly clock: Clock;
 }
 
 /** Opens a store in a PostgreSQL database, and makes it if there is none. */
-export async function openPostgres({ address, schema, clock }: PostgresOptions): Promise<Store> {
-  const db = new Kysely<Tables>({ dialect: new StoreDialect({ address, schema }) });
+export async function openPostgres({ address, schema, role, clock }: PostgresOptions): Promise<Store> {
+  const db = new Kysely<Tables>({ dialect: new StoreDialect({ address, schema, ...(role && { role }) }) });
   const { shown } = address;
   try {
     await upgradeSchema(db, {
