@@ -1,7 +1,14 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parseAddress } from "../../src/store/postgres/address.ts";
 import { openQueue } from "../../src/store/postgres/queue.ts";
-import { freshDatabase } from "../helpers/postgres.ts";
+import { freshDatabase, runSql } from "../helpers/postgres.ts";
+
+/** A database with the schema of a queue. */
+async function makePlace() {
+  const url = await freshDatabase();
+  await runSql(url, "create schema knack_jobs");
+  return url;
+}
 
 const kinds = { compare: { leaseSeconds: 1, retries: 1, retrySeconds: 1 } };
 
@@ -22,7 +29,7 @@ async function until<T>(look: () => Promise<T | null>): Promise<T> {
 
 describe("the queue of a team's jobs", () => {
   test("keeps one waiting job about a thing, and gives each to one worker", async () => {
-    const url = await freshDatabase();
+    const url = await makePlace();
     const [one, other] = [await open(url), await open(url)];
     expect(await one.add("compare", "web", { repository: "web" })).toBe(true);
     expect(await other.add("compare", "web", { repository: "web" })).toBe(false);
@@ -34,7 +41,7 @@ describe("the queue of a team's jobs", () => {
   });
 
   test("gives a job to another worker when its lease is over, and sets it aside when that fails, too", async () => {
-    const url = await freshDatabase();
+    const url = await makePlace();
     const queue = await open(url);
     await queue.add("compare", "web", { repository: "web" });
     const lost = await queue.take("compare");

@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { LedgerEntry } from "../../src/records/ledger.ts";
 import { parseAddress } from "../../src/store/postgres/address.ts";
 import { computeEntryId, type SignedEntry } from "../../src/store/postgres/entry.ts";
+import { openQueue } from "../../src/store/postgres/queue.ts";
+import { openPostgres } from "../../src/store/postgres/store.ts";
 import { openTeamDatabase } from "../../src/store/postgres/team.ts";
 import { freshDatabase, runSql, sharedDatabase } from "../helpers/postgres.ts";
 
@@ -46,6 +49,11 @@ function seal(content: string): SignedEntry {
   const signature = "signed";
   return { id: computeEntryId({ content, signature }), content, signature };
 }
+
+const purged: LedgerEntry = {
+  ...{ at: 1, project: null, session: null, actor: "knack", type: "events.purged", key: "k" },
+  data: { before: 1, events: 1 },
+};
 
 const all = { after: 0, most: 100 };
 const ids = ({ entries }: { entries: readonly { id: string }[] }) => entries.map(({ id }) => id);
@@ -201,6 +209,80 @@ describe("a team's database", () => {
       [],
       null,
     ]);
+  });
+
+  test("keeps of each digest the latest, takes them from maintainers, and shows them by repository", async () => {
+    const { team, join } = await makeTeam();
+    const [mia, ada, ben] = [
+      await join("mia", "maintainer"),
+      await join("ada"),
+      await join("ben", "member", ["web"]),
+    ];
+    const digest = (repository: string | null, told: number, kind = "outcomes") => ({
+      content: JSON.stringify({ team, repository, kind, told }),
+      signature: "signed",
+    });
+    for (const one of [
+      digest("web", 1),
+      digest("web", 2),
+      digest("api", 3),
+      digest(null, 4),
+      digest("web", 5, "x"),
+    ])
+      await mia.putDigest(one);
+    const all = { since: 0, repositories: ["web", "api"] };
+    const told = async (database: typeof ada, query = all) =>
+      (await database.digests(team, query)).map(({ content }) => JSON.parse(content).told).sort();
+    expect(await told(ada)).toEqual([2, 3, 4, 5]);
+    expect(await told(ben)).toEqual([2, 4, 5]);
+    expect(await told(ada, { since: 0, repositories: ["api"] })).toEqual([3, 4]);
+    expect(await told(ada, { ...all, since: Date.now() + 600_000 })).toEqual([]);
+    await expect(ada.putDigest(digest("web", 6))).rejects.toMatchObject({ code: "TEAM_REFUSED" });
+    await expect(mia.putDigest({ content: "{}", signature: "" })).rejects.toThrow();
+  });
+
+  test("gives its maintainers, and nobody else, a store and a queue together", async () => {
+    const { team, invite } = await makeTeam();
+    const how = { schema: `knack_store_${team}`, role: `knack_workers_${team}`, clock: { now: () => 5 } };
+    const openStore = async (url: string) => {
+      const store = await openPostgres({ address: parseAddress(url), ...how });
+      onTestFinished(() => store.close());
+      return store;
+    };
+    const [mia, max] = [await invite("mia", "maintainer"), await invite("max", "maintainer")];
+    await (await openStore(mia)).ledger.append([purged]);
+    await runSql(
+      mia,
+      `update knack_store_${team}.migration set version = 1`,
+      `drop table knack_store_${team}.goal`,
+    );
+    expect(await (await openStore(max)).goals.briefs(null)).toEqual([]);
+    expect(await (await openStore(max)).ledger.count()).toBe(1);
+    const member = await invite("ada");
+    await expect(openStore(member)).rejects.toThrow();
+    const queueIn = (url: string) =>
+      openQueue({ ...how, address: parseAddress(url), schema: `knack_jobs_${team}`, kinds: {} });
+    for (const url of [mia, max]) await (await queueIn(url)).close();
+    const owner = await open(await shared());
+    await owner.changeMember(team, { id: "max", role: "member", repositories: null });
+    await expect(openStore(max)).rejects.toThrow();
+    await owner.changeMember(team, { id: "ada", role: "maintainer", repositories: null });
+    expect(await (await openStore(member)).ledger.count()).toBe(1);
+  });
+
+  test("hands over long entries a few at a time, and all of them", async () => {
+    const { team, anEntry, join } = await makeTeam();
+    const ada = await join("ada");
+    const entries = Array.from({ length: 40 }, (_, n) => anEntry("ada", n, { text: "x".repeat(250_000) }));
+    await ada.append(entries);
+    const sizes: number[] = [];
+    for (let cursor = 0; ; ) {
+      const page = await ada.read(team, { after: cursor, most: 100 });
+      if (page.entries.length === 0) break;
+      sizes.push(page.entries.length);
+      cursor = page.cursor;
+    }
+    expect(sizes).toEqual([32, 8]);
   });
 
   test("is made by several processes at once, and by its owner only", async () => {

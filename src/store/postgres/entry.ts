@@ -16,6 +16,11 @@ export interface ArrivedEntry extends SignedEntry {
   readonly receivedAt: number;
 }
 
+/** What a maintainer's worker computed from entries: JSON with at least `team`, `repository` (or null) and `kind`. */
+export interface SignedDigest extends Omit<SignedEntry, "id"> {
+  readonly madeAt: number;
+}
+
 export interface TeamMember {
   readonly id: string;
   readonly name: string;

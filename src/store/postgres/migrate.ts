@@ -23,9 +23,9 @@ export async function upgradeSchema<Tables>(
     await sql`select pg_advisory_xact_lock(hashtext(${`knack.upgrade.${schema}`}))`.execute(tx);
     const from = await readVersion(tx, schema);
     if (from >= version) return;
-    await refuseStranger(tx, { schema, shown, version: from });
+    const { isThere } = await refuseStranger(tx, { schema, shown, version: from });
     if (from === 0) {
-      await sql`create schema if not exists ${sql.id(schema)}`.execute(tx);
+      if (!isThere) await sql`create schema ${sql.id(schema)}`.execute(tx);
       const columns = sql`version integer primary key, at timestamptz not null default now()`;
       await sql`create table migration (${columns})`.execute(tx);
     }
@@ -51,18 +51,17 @@ async function readVersion<Tables>(db: Kysely<Tables>, schema: string): Promise<
 async function refuseStranger<Tables>(
   db: Kysely<Tables>,
   { schema, shown, version }: { readonly schema: string; readonly shown: string; readonly version: number },
-): Promise<void> {
-  const { rows } = await sql<{ may: boolean | null; encoding: string }>`
-    select case when exists (select from pg_namespace where nspname = ${schema})
-      then (select pg_has_role(nspowner, 'member') from pg_namespace where nspname = ${schema})
-      else has_database_privilege(current_database(), 'create') end as may,
-    current_setting('server_encoding') as encoding`.execute(db);
+): Promise<{ readonly isThere: boolean }> {
+  const { rows } = await sql<{ may: boolean; is_there: boolean; encoding: string }>`
+    select coalesce(pg_has_role(max(nspowner), 'member'), has_database_privilege(current_database(), 'create')) as may,
+      count(*) > 0 as is_there, current_setting('server_encoding') as encoding
+    from pg_namespace where nspname = ${schema}`.execute(db);
   const [found] = rows;
   if (found?.encoding !== "UTF8")
     throw new KnackError("TEAM_REFUSED", `The database ${shown} does not keep text as UTF-8.`, {
       hint: "Make another: createdb --encoding=UTF8 --template=template0 <name>",
     });
-  if (found.may) return;
+  if (found.may) return { isThere: found.is_there };
   const message =
     version === 0
       ? `There is no team in the database ${shown}, and your login may not make one.`
@@ -71,6 +70,6 @@ async function refuseStranger<Tables>(
     hint:
       version === 0
         ? "Check the address, or have whoever owns the database run: knack team create"
-        : "Have whoever owns the database run this version of Knack once: knack team create --upgrade",
+        : "Have whoever owns the database run this version of Knack once: KNACK_TEAM_URL=<their address> knack team members",
   });
 }

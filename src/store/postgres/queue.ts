@@ -50,8 +50,11 @@ export async function openQueue({ address, schema, role, kinds }: QueueOptions) 
   const boss = new PgBoss({
     schema,
     db: {
+      // The schema is there: whoever may use it need not be allowed to make others.
       executeSql: async (text, values = []) =>
-        db.executeQuery<object>(CompiledQuery.raw(text, values)) as never,
+        db.executeQuery<object>(
+          CompiledQuery.raw(text.replace(/CREATE SCHEMA IF NOT EXISTS \w+\s*;/, ""), values),
+        ) as never,
     },
     // Each call does its own part of it.
     ...{ supervise: false, schedule: false },

@@ -33,6 +33,15 @@ export interface TeamTables {
     kind: Generated<string>;
     received_at: Generated<number>;
   };
+  /** Of each kind the latest for each repository, "" for none. */
+  readonly digest: {
+    team: Generated<string>;
+    repository: Generated<string>;
+    kind: Generated<string>;
+    content: string;
+    signature: string;
+    made_at: Generated<number>;
+  };
   readonly usage: { team: string; author: string; day: string; bytes: number };
 }
 
@@ -134,6 +143,27 @@ export const teamMigrations: readonly (readonly string[])[] = [
       raise exception 'entries are only appended' using errcode = '42501';
     end $$`,
     "create trigger entries_stay before update on entry for each statement execute function keep_entries()",
+    // What a maintainer's worker computed from the entries: signed like them, but only the latest of each kind is kept.
+    `create table digest (
+      team text not null references team (id),
+      repository text not null,
+      kind text not null,
+      content text not null check (octet_length(content) <= 4194304),
+      signature text not null check (octet_length(signature) <= 1024),
+      made_at bigint not null,
+      primary key (team, repository, kind)
+    )`,
+    `create function read_digest() returns trigger language plpgsql set search_path = knack, pg_temp as $$
+    declare said jsonb;
+    begin
+      said := new.content::jsonb;
+      new.team := said ->> 'team';
+      new.repository := coalesce(said ->> 'repository', '');
+      new.kind := said ->> 'kind';
+      new.made_at := ${nowMs};
+      return new;
+    end $$`,
+    "create trigger digest_is_read before insert or update on digest for each row execute function read_digest()",
     // Who is asking. Definer's rights, because the answer decides what the asker may read.
     `create function me() returns member language sql stable security definer set search_path = knack, pg_temp as $$
       select * from member where login = session_user and removed_at is null
@@ -142,7 +172,9 @@ export const teamMigrations: readonly (readonly string[])[] = [
     "create function my_id() returns text language sql stable as $$ select (knack.me()).id $$",
     "create function my_role() returns text language sql stable as $$ select (knack.me()).role $$",
     "create function my_repositories() returns text[] language sql stable as $$ select (knack.me()).repositories $$",
-    ...["team", "member", "entry", "usage"].map((table) => `alter table ${table} enable row level security`),
+    ...["team", "member", "entry", "digest", "usage"].map(
+      (table) => `alter table ${table} enable row level security`,
+    ),
     "create policy own_team on team for select using (id = (select my_team()))",
     "create policy own_team on member for select using (team = (select my_team()))",
     "create policy own_usage on usage for select using (team = (select my_team()) and author = (select my_id()))",
@@ -155,10 +187,33 @@ export const teamMigrations: readonly (readonly string[])[] = [
       team = (select my_team()) and author = (select my_id()) and (select my_role()) in ('member', 'maintainer')
       and (repository is null or (select my_repositories()) is null or repository = any ((select my_repositories())::text[]))
     )`,
+    `create policy own_repositories on digest for select using (
+      team = (select my_team())
+      and (repository = '' or (select my_repositories()) is null or repository = any ((select my_repositories())::text[]))
+    )`,
+    "create policy of_maintainers on digest for all using (team = (select my_team()) and (select my_role()) = 'maintainer')",
     // A role that all members share has the grants; it is of this database alone, because roles are of the whole server.
     `create function members_role() returns text language sql stable as $$
       select 'knack_members_' || oid from pg_database where datname = current_database()
     $$`,
+    // Maintainers' workers keep what they compute in schemas of their own, which are all of theirs together.
+    "create function workers_role(team_id text) returns text language sql immutable as $$ select 'knack_workers_' || team_id $$",
+    `create function create_team(team_id text, team_name text) returns void language plpgsql as $$
+    begin
+      insert into team (id, name) values (team_id, team_name);
+      execute format('create role %I nologin', workers_role(team_id));
+      execute format('grant %I to current_user', workers_role(team_id));
+      execute format('create schema %I authorization %I', 'knack_store_' || team_id, workers_role(team_id));
+      execute format('create schema %I authorization %I', 'knack_jobs_' || team_id, workers_role(team_id));
+    end $$`,
+    `create function drop_work() returns trigger language plpgsql as $$
+    begin
+      execute format('drop schema if exists %I cascade', 'knack_store_' || old.id);
+      execute format('drop schema if exists %I cascade', 'knack_jobs_' || old.id);
+      execute format('drop role if exists %I', workers_role(old.id));
+      return null;
+    end $$`,
+    "create trigger work_goes_with_team after delete on team for each row execute function drop_work()",
     `create function may_manage(asked text) returns boolean language sql stable as $$
       select pg_has_role(session_user, (select nspowner from pg_namespace where nspname = 'knack'), 'member')
         or coalesce((knack.me()).team = asked and (knack.me()).role = 'maintainer', false)
@@ -176,16 +231,26 @@ export const teamMigrations: readonly (readonly string[])[] = [
       execute format('create role %I login nosuperuser nocreatedb nocreaterole connection limit %s password %L',
         member_login, case member_role when 'maintainer' then -1 else 20 end, verifier);
       execute format('grant %I to %I', members_role(), member_login);
+      if member_role = 'maintainer' then
+        execute format('grant %I to %I', workers_role(team_id), member_login);
+      end if;
       insert into member (team, id, name, login, role, repositories)
         values (team_id, member_id, member_name, member_login, member_role, member_repositories);
     end $$`,
     `create function change_member(team_id text, member_id text, member_role text, member_repositories text[]) returns void
       language plpgsql security definer set search_path = knack, pg_temp as $$
+    declare changed text;
     begin
       if not may_manage(team_id) then
         raise exception 'only maintainers change members' using errcode = '42501';
       end if;
-      update member set role = member_role, repositories = member_repositories where team = team_id and id = member_id;
+      update member set role = member_role, repositories = member_repositories
+        where team = team_id and id = member_id and removed_at is null returning login into changed;
+      if changed is not null and member_role = 'maintainer' then
+        execute format('grant %I to %I', workers_role(team_id), changed);
+      elsif changed is not null then
+        execute format('revoke %I from %I', workers_role(team_id), changed);
+      end if;
     end $$`,
     `create function remove_member(team_id text, member_id text) returns void
       language plpgsql security definer set search_path = knack, pg_temp as $$
@@ -200,11 +265,29 @@ export const teamMigrations: readonly (readonly string[])[] = [
         execute format('alter role %I nologin', gone);
       end if;
     end $$`,
+    `create function delete_team(team_id text) returns void
+      language plpgsql security definer set search_path = knack, pg_temp as $$
+    declare gone text;
+    begin
+      -- The login that asks cannot remove itself, so that no member is enough.
+      if not pg_has_role(session_user, (select nspowner from pg_namespace where nspname = 'knack'), 'member') then
+        raise exception 'only the owner of the database deletes a team' using errcode = '42501';
+      end if;
+      delete from entry where team = team_id;
+      delete from usage where team = team_id;
+      for gone in delete from member where team = team_id returning login loop
+        if gone like 'knack\\_%' and exists (select from pg_roles where rolname = gone and not rolsuper) then
+          execute format('drop role %I', gone);
+        end if;
+      end loop;
+      delete from team where id = team_id;
+    end $$`,
     "do $$ begin execute format('create role %I nologin', members_role()); exception when duplicate_object then null; end $$",
     `do $$ begin
       execute format('grant usage on schema knack to %I', members_role());
-      execute format('grant select on migration, team, member, entry, usage to %I', members_role());
+      execute format('grant select on migration, team, member, entry, digest, usage to %I', members_role());
       execute format('grant insert on entry to %I', members_role());
+      execute format('grant insert, update on digest to %I', members_role());
     end $$`,
     "revoke execute on all functions in schema knack from public",
     "do $$ begin execute format('grant execute on all functions in schema knack to %I', members_role()); end $$",

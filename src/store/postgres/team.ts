@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { CompiledQuery, Kysely, sql } from "kysely";
 import { makeScramVerifier, type PostgresAddress } from "./address.ts";
 import { PooledDialect } from "./connect.ts";
-import type { ArrivedEntry, EntryQuery, SignedEntry, TeamMember } from "./entry.ts";
+import type { ArrivedEntry, EntryQuery, SignedDigest, SignedEntry, TeamMember } from "./entry.ts";
 import { upgradeSchema } from "./migrate.ts";
 import { type TeamTables, teamMigrations } from "./team-schema.ts";
 
@@ -26,8 +26,10 @@ export async function openTeamDatabase(address: PostgresAddress): Promise<TeamDa
   return createTeamDatabase(db);
 }
 
-/** Entries in one statement. */
+/** Entries in one statement, and bytes of them that are read at once. */
 const atOnce = 500;
+const bytesAtOnce = 8_000_000;
+const longestWriteMs = 120_000;
 
 function createTeamDatabase(db: Kysely<TeamTables>) {
   return {
@@ -38,10 +40,7 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
     },
     /** Makes a team; only the owner of the database does. */
     createTeam: async ({ id, name }: { readonly id: string; readonly name: string }): Promise<void> => {
-      await db
-        .insertInto("team")
-        .values({ id, name } as TeamTables["team"])
-        .execute();
+      await sql`select create_team(${id}, ${name})`.execute(db);
     },
     team: async (id: string) =>
       (await db.selectFrom("team").select(["id", "name"]).where("id", "=", id).executeTakeFirst()) ?? null,
@@ -73,6 +72,10 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
     removeMember: async (team: string, id: string): Promise<void> => {
       await sql`select remove_member(${team}, ${id})`.execute(db);
     },
+    /** Removes a team with every entry and login; only the owner of the database does. */
+    deleteTeam: async (team: string): Promise<void> => {
+      await sql`select delete_team(${team})`.execute(db);
+    },
     /** Adds those that are not there yet, and answers with how many those were. Each slice is there whole or not at all. */
     append: async (entries: readonly SignedEntry[]): Promise<number> => {
       let added = 0;
@@ -95,6 +98,10 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
       let query = db
         .selectFrom("entry")
         .select(["n", "id", "content", "signature", "received_at"])
+        // Long entries come a few at a time.
+        .select(
+          sql<number>`sum(octet_length(content)) over (order by n) - octet_length(content)`.as("before"),
+        )
         .where("team", "=", team)
         .where("n", ">", after);
       if (kinds !== undefined) query = query.where("kind", "in", kinds);
@@ -102,11 +109,48 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
         query = query.where((where) =>
           where.or([where("repository", "is", null), where("repository", "in", repositories)]),
         );
-      const rows = await query.orderBy("n").limit(most).execute();
+      const page = query.orderBy("n").limit(most).as("page");
+      const rows = await db
+        .selectFrom(page)
+        .selectAll()
+        .where("before", "<", bytesAtOnce)
+        .orderBy("n")
+        .execute();
       return {
-        entries: rows.map(({ n: _, received_at: receivedAt, ...entry }) => ({ ...entry, receivedAt })),
+        entries: rows.map(({ n: _, before: __, received_at: receivedAt, ...entry }) => ({
+          ...entry,
+          receivedAt,
+        })),
         cursor: rows.at(-1)?.n ?? after,
       };
+    },
+    /** Puts a digest in the place of the one before; only maintainers do. */
+    putDigest: async ({ content, signature }: Omit<SignedEntry, "id">): Promise<void> => {
+      await db
+        .insertInto("digest")
+        .values({ content, signature } as never)
+        .onConflict((conflict) =>
+          conflict
+            .columns(["team", "repository", "kind"])
+            .doUpdateSet({ content: sql`excluded.content`, signature: sql`excluded.signature` }),
+        )
+        .execute();
+    },
+    /** The digests for these repositories, and for none, that were made since a time. */
+    digests: async (
+      team: string,
+      { since, repositories }: { readonly since: number; readonly repositories: readonly string[] },
+    ): Promise<SignedDigest[]> => {
+      const rows = await db
+        .selectFrom("digest")
+        .select(["content", "signature", "made_at"])
+        .where("team", "=", team)
+        // One that was begun earlier may be there later.
+        .where("made_at", ">", since - longestWriteMs)
+        .where("repository", "in", ["", ...repositories])
+        .orderBy("made_at")
+        .execute();
+      return rows.map(({ made_at: madeAt, ...signed }) => ({ ...signed, madeAt }));
     },
     /** How much is there, by repository and kind. */
     count: async (team: string) =>
