@@ -68,10 +68,12 @@ export class LoopRun {
     return { work, workspace, state };
   }
 
-  /** When the work at hand has to stop; consolidation has until the deadline itself. */
+  /** When the work at hand has to stop; consolidation has until the deadline itself, and a run may always end. */
   get cutOff(): number | null {
     const { setup } = this.state;
-    return findPhase(this.state) === "memory-consolidation" ? setup.goal.deadline : findCutOff(setup);
+    const phase = findPhase(this.state);
+    if (phase === null) return null;
+    return phase === "memory-consolidation" ? setup.goal.deadline : findCutOff(setup);
   }
 
   brief(asked: Dispatch): Brief {

@@ -42,6 +42,7 @@ export function syncWork(
   for (const path of listWork(work, setup))
     if (!files.has(path) && !awaited.includes(path) && !workersFiles.test(path))
       rmSync(join(work, path), { force: true });
+  for (const path of awaited) mkdirSync(dirname(join(work, path)), { recursive: true, mode: 0o700 });
   for (const [path, text] of files) {
     const full = join(work, path);
     if (readText(full, work) === text) continue;
