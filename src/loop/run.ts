@@ -162,9 +162,10 @@ export class LoopRun {
   }
 
   #stateDeps() {
-    const { run, state: folder } = this.begun;
+    const { run, state: folder, work, workspace, branch } = this.begun;
     const { clock, env } = this.#deps;
-    return { run, folder, state: this.state, at: clock.now(), searchPath: env.PATH };
+    const result = branch === null ? null : workspace;
+    return { run, folder, work, result, state: this.state, at: clock.now(), searchPath: env.PATH };
   }
 
   async #commit(work: () => Promise<Unmarked<Move>>): Promise<Unmarked<Move>> {
