@@ -30,6 +30,7 @@ export {
   isSharedLesson,
   isUnconfirmed,
   isWorthShowing,
+  type LessonMove,
   rateCure,
   readCureConfidence,
   readShownConfidence,
