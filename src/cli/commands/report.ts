@@ -76,13 +76,13 @@ async function reportTeam(call: AnyCall, knack: Knack): Promise<number> {
   const describe = ({ sessions, met }: (typeof repositories)[number]["before"]) =>
     sessions === 0
       ? "no sessions"
-      : `${formatCount(met)} of ${formatCount(sessions)} (${percent(met / sessions)})`;
+      : `${formatCount(met)} of ${formatCount(sessions)} (${formatShare(met / sessions)})`;
   const rows = repositories.map(({ repository, lessons, before, after, difference }) => [
     oneLine(repository, 60),
     formatCount(lessons),
     describe(before),
     describe(after),
-    conclude("failedAgain", difference),
+    concludeMeasure("failedAgain", difference),
   ]);
   const head = ["repository", "lessons", "met before", "met after", "difference"];
   return call.answer({ all, repositories }, [
@@ -91,7 +91,7 @@ async function reportTeam(call: AnyCall, knack: Knack): Promise<number> {
       ? "  Nothing to compare yet: no shared lesson is about a failure in a repository."
       : [
           indent(screen.table(head, rows)),
-          `  all: ${conclude("failedAgain", all)}`,
+          `  all: ${concludeMeasure("failedAgain", all)}`,
           "  Each lesson in its repository counts by itself. Not an experiment: other things changed meanwhile, too.",
         ],
   ]);
