@@ -5,7 +5,7 @@ export {
   type JudgeState,
   readUnaskedJudge,
 } from "./judges.ts";
-export { asksToRemember } from "./leads/requests.ts";
+export { asksToRemember, mayAskToRemember } from "./leads/requests.ts";
 export { isObjection } from "./leads/spoken.ts";
 export { readOwnSentences, readTurns, stripOpening } from "./leads/turns.ts";
 export {

@@ -201,11 +201,17 @@ export async function recall(
       ? await findSpoken(memory, question.terms, asked.project)
       : { spoken: [], rarity: () => 1 };
   const findings = [...new Map([...cued, ...spoken].map((finding) => [finding.id, finding])).values()];
-  if (findings.length === 0) return [];
-  const known = await loadKnown(memory, findings, asked.project);
+  const near = findings.filter((one) => mayFit(question, one));
+  if (near.length === 0) return [];
+  const known = await loadKnown(memory, near, asked.project);
   const matches = pickAnswers(question, known, { ...asked, rarity });
   const stale = await Promise.all(matches.map((match) => isDisproved(learning, match)));
   return matches.filter((_, at) => !stale[at]);
+}
+
+/** Whether a finding can answer at all: a failure is known by its error alone, and a lesson that need not be loaded is time saved. */
+function mayFit(question: Question, { finding }: StoredFinding): boolean {
+  return question.type !== "failure" || compareFailure(question.symptom, finding) >= leastScore.error;
 }
 
 async function loadKnown(

@@ -30,5 +30,6 @@ export {
   stemWord,
   tokenize,
   totalWeight,
+  type WordSet,
   wordSet,
 } from "./tokens.ts";

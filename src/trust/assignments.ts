@@ -1,4 +1,5 @@
 import { wordSet } from "../text/index.ts";
+import { isRunChar } from "./signs.ts";
 
 /** The whole value as a span, if its name makes it a secret however plain it looks. */
 export function secretUnder(name: string, value: string): Span | undefined {
@@ -392,8 +393,11 @@ const standIns = wordSet(`
 `);
 
 /** Words that make a value of words a placeholder: `your-token-here`, `test_key_1`. */
-const standInWord =
-  /^(?:your|my|some|the|this|example|test|fake|dummy|mock|sample|placeholder|change|changeme|replace|insert|enter|here|todo|foo|bar|valid|invalid|expired|wrong|bad|good|new|old|secret|token|key|password|pass|api|auth|access|refresh|required|string|optional|nullable)s?$/i;
+const standInWords = wordSet(`
+  your my some the this example test fake dummy mock sample placeholder change changeme replace insert enter here todo
+  foo bar valid invalid expired wrong bad good new old secret token key password pass api auth access refresh required
+  string optional nullable
+`);
 
 /** Whether a value is no secret but a variable, a template, a mask or a word to be replaced. */
 export function isPlaceholder(value: string): boolean {
@@ -401,7 +405,10 @@ export function isPlaceholder(value: string): boolean {
   const letters = value.toLowerCase().replace(/[^a-z0-9]/g, "");
   if (standIns.has(letters) || standIns.has(letters.replace(/\d{1,2}$/, ""))) return true;
   if (!isWordsOnly.test(value) || hasStrayCapitals(value)) return false;
-  return splitPieces(value).some((piece) => standInWord.test(piece));
+  return splitPieces(value).some((piece) => {
+    const word = piece.toLowerCase();
+    return standInWords.has(word) || (word.endsWith("s") && standInWords.has(word.slice(0, -1)));
+  });
 }
 
 const isWordsOnly = /^[^A-Za-z0-9]*(?:(?:[A-Za-z]+|\d{1,4})(?:[^A-Za-z0-9]+|$))+$/;
@@ -506,12 +513,13 @@ function hasStrayCapitals(value: string): boolean {
 }
 
 const algorithm =
-  /^(?:(?:hmac|aes|rsa|ecdsa|bcrypt|scrypt|pbkdf|argon|oauth|oidc|saml|sha|md|base|utf|hs|rs|es|ps|ed|secp|x|p|v)[-_]?\d{1,5}(?:k1|r1|id|le|be)?(?:[-_]\w{2,6}){0,2}|s3|k8s|i18n|a11y)$/i;
-const quantity = /^(?:0x[0-9a-f]{1,8}|[\d.]+(?:px|em|rem|ms|s|m|h|d|k|kb|mb|gb|%)?)$/i;
+  /^(?:(?:hmac|aes|rsa|ecdsa|bcrypt|scrypt|pbkdf|argon|oauth|oidc|saml|sha|md|base|utf|hs|rs|es|ps|ed|secp|x|p|v)[-_]?\d{1,5}(?:k1|r1|id|le|be)?(?:[-_]\w{2,6}){0,2}|s3|k8s|i18n|a11y)$/;
+const quantity = /^(?:0x[0-9a-f]{1,8}|[\d.]+(?:px|em|rem|ms|s|m|h|d|k|kb|mb|gb|%)?)$/;
 
 /** Algorithms, formats and quantities, which often follow such names in code and prose. */
 function isTechnical(value: string): boolean {
-  return algorithm.test(value) || quantity.test(value);
+  const small = value.toLowerCase();
+  return algorithm.test(small) || quantity.test(small);
 }
 
 /** The value only repeats its name: `AUTH_TOKEN=auth_token`. */
@@ -550,22 +558,33 @@ function hasSign(value: string): boolean {
 const fileName =
   /\.(?:js|ts|py|md|json|ya?ml|txt|go|rs|sh|html?|css|log|env|toml|c|h|java|rb|mp[34]|bz2|7z|s3|k8s|v\d+)(?:\b|$)/i;
 
-/** Versions, dates, addresses, sizes, file names, references and code, none of which anybody chooses as a password. */
-const neverChosen = new RegExp(
-  [
-    String.raw`^[#@]?\w{1,3}$|^#\w{1,6}$|^@|^-|^[^A-Za-z]+$|^v?\d+(?:\.\w+)+|^\d{1,4}[-_+]?[A-Za-z]{1,12}$`,
-    String.raw`^\d[\d:.T/-]*[Z%]?$|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|^[\w-]+(?:\.[A-Za-z][\w-]*)+(?::\d+)?$`,
-    String.raw`^[\w.-]+:\d{1,5}(?::\d+)?$|[(){}<>]|=>|->|::|\/\/|^[\w.@-]+(?:\/[\w.@-]+)+\/?$`,
-    String.raw`^&?\w+=|\.(?:js|ts|py|md|json|ya?ml|txt|go|rs|sh|html?|css|log|env|toml|c|h|java|rb)\b|^[A-Z]{1,6}-?\d{1,6}$`,
-  ].join("|"),
-);
+/**
+ * Versions, dates, addresses, sizes, file names, references and code, none of which anybody chooses as a password; each
+ * with a sign that values need before the pattern is tried, because one pattern for all takes milliseconds to prepare.
+ */
+// biome-ignore format: a table reads better in rows
+const neverChosen: readonly (readonly [sign: string, shape: RegExp])[] = [
+  ["", /^[#@]?\w{1,3}$|^#\w{1,6}$|^@|^-|^[^A-Za-z]+$|^\d{1,4}[-_+]?[A-Za-z]{1,12}$|^[A-Z]{1,6}-?\d{1,6}$/],
+  ["", /^\d[\d:.T/-]*[Z%]?$|[(){}<>]/],
+  [".", /^v?\d+(?:\.\w+)+|^[\w-]+(?:\.[A-Za-z][\w-]*)+(?::\d+)?$|\.(?:js|ts|py|md|json|ya?ml|txt|go|rs|sh|html?|css|log|env|toml|c|h|java|rb)\b/],
+  ["@", /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/],
+  [":", /^[\w.-]+:\d{1,5}(?::\d+)?$|::/],
+  [">", /=>|->/],
+  ["/", /\/\/|^[\w.@-]+(?:\/[\w.@-]+)+\/?$/],
+  ["=", /^&?\w+=/],
+];
 
 /** Whether a value may be a password that somebody chose, or one that was generated: not just words, nor a thing. */
 export function isChosen(value: string): boolean {
   if (value.length < 6 || value.length > 200 || /\s/.test(value) || isPlaceholder(value)) return false;
   if (/^[\w+/=-]{24,}$/.test(value) && isScrambled(value.replaceAll("/", ""), 24) && hasStrayCapitals(value))
     return true;
-  if (neverChosen.test(value) || isLocation(value) || isTechnical(value)) return false;
+  if (
+    neverChosen.some(([sign, shape]) => value.includes(sign) && shape.test(value)) ||
+    isLocation(value) ||
+    isTechnical(value)
+  )
+    return false;
   // Names of variables, unless they are no words.
   if (/^\w+_\w+$/.test(value) && !isUnnamed(value)) return false;
   return (
@@ -648,38 +667,4 @@ export function mask(text: string, spans: readonly Span[]): string {
 /** Whether the word at `at` is the kind inside a mask, or part of it. */
 export function isInMask(text: string, at: number): boolean {
   return /\[redacted:[\w-]*$/.test(text.slice(Math.max(0, at - 40), at));
-}
-
-/** Every known token has a run of word characters this long; ordinary words rarely do. */
-const runLength = 20;
-
-/** 1 for each word character, indexed by character code. */
-const isRunChar = new Uint8Array(65_536);
-for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
-  isRunChar[char.charCodeAt(0)] = 1;
-
-/** A range of word characters. */
-export interface CharRun {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Every run of at least `runLength` word characters, found by looking at a fraction of the text only. */
-export function longRuns(text: string): CharRun[] {
-  const runs: CharRun[] = [];
-  let from = 0;
-  // A long run that starts at `from` or later must cover `at`; if `at` is not in one, skip everything up to it.
-  for (let at = runLength - 1; at < text.length; at = from + runLength - 1) {
-    let start = at + 1;
-    while (start > from && isRunChar[text.charCodeAt(start - 1)] === 1) start--;
-    if (start > from) {
-      from = start;
-      continue;
-    }
-    let end = at + 1;
-    while (end < text.length && isRunChar[text.charCodeAt(end)] === 1) end++;
-    runs.push({ start, end });
-    from = end + 1;
-  }
-  return runs;
 }

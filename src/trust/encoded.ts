@@ -1,5 +1,6 @@
-import { type CharRun, isMasked, type Span } from "./assignments.ts";
+import { isMasked, type Span } from "./assignments.ts";
 import { looksTyped } from "./forms.ts";
+import type { CharRun } from "./signs.ts";
 
 const longestEncoded = 16_384;
 /** Characters that are decoded first: nothing else is, unless they are text. */

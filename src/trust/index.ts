@@ -38,6 +38,7 @@ export {
   scanFiles,
   scanSince,
 } from "./scan/scan.ts";
+export { mayHoldSecret } from "./signs.ts";
 export { findDoubt, listTracedWords } from "./taint.ts";
 export { createThreadRedactor } from "./thread.ts";
 export {

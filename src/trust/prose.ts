@@ -1,5 +1,4 @@
 import {
-  type CharRun,
   isInMask,
   isJoined,
   isPlaceholder,
@@ -9,6 +8,7 @@ import {
   type Span,
 } from "./assignments.ts";
 import { looksTyped } from "./forms.ts";
+import type { CharRun } from "./signs.ts";
 
 /** "Password" in the languages that people write to agents in; each may carry an ending. */
 const passwordWords = [

@@ -1,6 +1,5 @@
 import {
   assignments,
-  type CharRun,
   isChosen,
   isExample,
   isInMask,
@@ -10,7 +9,6 @@ import {
   isPlaceholder,
   isScrambled,
   isTemplate,
-  longRuns,
   makeSpan,
   mask,
   rareAssignments,
@@ -22,6 +20,7 @@ import { encodedSecrets } from "./encoded.ts";
 import { formSecrets, looksTyped, openSecrets } from "./forms.ts";
 import { besideSecrets, proseSecrets } from "./prose.ts";
 import { printedSecrets } from "./shown.ts";
+import { type CharRun, longRuns } from "./signs.ts";
 import { tableSecrets } from "./tables.ts";
 import { findTellingParts, searchLast, type TellingParts } from "./telling.ts";
 import { knownTokens, passwordHashes } from "./tokens.ts";

@@ -56,6 +56,11 @@ function readCodes(text: string): Uint16Array {
   return codes;
 }
 
+/** Whether a text has any of the words. */
+export function hasTellingPiece(text: string): boolean {
+  return findPieces(text).length > 0;
+}
+
 /** Where a piece stands, by Wu and Manber's method: two characters tell how far the search may move on. */
 function findPieces(text: string): number[] {
   const found: number[] = [];

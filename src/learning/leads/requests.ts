@@ -40,9 +40,14 @@ export function findSavedName(text: string): string | null {
 const mayAsk =
   /remember|memori|in mind|note|forget|(?:save|store|keep|record)[\s\S]*\bas\b|记|存|覚え|記憶|メモ|기억|명심|메모|recuerda|ten en cuenta|acuérdate|olvides|merk|denk|vergiss|souviens|rappelle|retiens|oublie|guarda|speicher|enregistre/;
 
+/** Whether a text has a word of such a request. */
+export function mayAskToRemember(text: string): boolean {
+  return mayAsk.test(text.toLowerCase());
+}
+
 /** Whether a text asks to remember something or save it under a name. */
 export function asksToRemember(text: string): boolean {
-  if (!mayAsk.test(text.toLowerCase())) return false;
+  if (!mayAskToRemember(text)) return false;
   const isOrder = (sentence: string) => remembers.test(stripOpening(sentence));
   return findSavedName(text) !== null || splitSentences(text.toLowerCase()).some(isOrder);
 }
