@@ -1,4 +1,4 @@
-import { mayHoldSecret } from "../trust/index.ts";
+import { maskLikely, mayHoldSecret } from "../trust/index.ts";
 import type { HookEvent } from "./event.ts";
 
 /**
@@ -16,6 +16,6 @@ export function cleanPrompt(call: HookEvent, text: string): string {
 }
 
 /** Clean text that is kept apart from its session, with every word masked that may be a password: those are long and have a digit. */
-export function cleanForKeeping(call: HookEvent, text: string): string {
-  return /(?=\S{8})[^\s\d]*\d/.test(text) ? call.redaction().maskLikely(text) : text;
+export function cleanForKeeping(text: string): string {
+  return /(?=\S{8})[^\s\d]*\d/.test(text) ? maskLikely(text) : text;
 }

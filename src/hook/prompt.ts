@@ -202,6 +202,6 @@ function tell(call: HookEvent, known: OpenSnapshot, fits: readonly Fit[]): { nam
 function recordUnmatchedPrompt(call: HookEvent, { project }: OpenSnapshot, text: string): void {
   const { session, home, now: at } = call;
   // Only the session's transcript tells which words are secret; the hook does not read it.
-  const kept = cleanForKeeping(call, cutMiddle(text, promptChars));
+  const kept = cleanForKeeping(cutMiddle(text, promptChars));
   writeNote(home.spool, { type: "unmatched", session, project, text: kept, at });
 }

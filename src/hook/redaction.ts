@@ -1,1 +1,1 @@
-export { maskLikely, redact, redactJson, redactPrompt } from "../trust/index.ts";
+export { redact, redactJson, redactPrompt } from "../trust/index.ts";

@@ -167,35 +167,26 @@ function viewOf(bytes: Uint8Array): DataView {
 }
 
 /**
- * A sum over the bytes, four at a time, 32 bits: each step can be undone, so one changed word always changes the sum.
- * A process that has just started interprets this: it has as few steps as possible, and calls nothing.
+ * The rest of the bytes, taken as one number, divided by a prime: one changed byte always changes it. A process that has
+ * just started interprets its code, or compiles it when a loop is hot; this has no loop of its own.
  */
 function checksum(bytes: Uint8Array): number {
-  const count = bytes.length >>> 2;
-  const words = readWords(bytes, count);
-  let sum = bytes.length | 0;
-  for (let at = 0; at < count; at++) sum = ((sum << 5) | (sum >>> 27)) ^ (words[at] as number);
-  for (let at = count * 4; at < bytes.length; at++) sum = ((sum << 5) | (sum >>> 27)) ^ (bytes[at] as number);
-  return sum >>> 0;
+  return Number(readNumber(bytes) % prime);
 }
 
-/** The bytes as numbers, the lowest byte first: where they lie, unless the machine or the place forbids it. */
-function readWords(bytes: Uint8Array, count: number): Int32Array {
-  if (isLittleEndian && bytes.byteOffset % 4 === 0)
-    return new Int32Array(bytes.buffer, bytes.byteOffset, count);
-  const view = viewOf(bytes);
-  return Int32Array.from({ length: count }, (_, at) => view.getInt32(at * 4, true));
-}
-
-const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
-
-const prime = 0x01000193;
-
+/** Spread evenly over 32 bits: keys that differ in a letter lie far apart. */
 function hashKey(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), prime);
-  return hash >>> 0;
+  return Number((readNumber(Buffer.from(key)) * spread) % prime);
 }
+
+/** A leading one keeps the zeros at the beginning apart. */
+function readNumber(bytes: Uint8Array): bigint {
+  return BigInt(`0x1${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`);
+}
+
+/** The largest prime of 32 bits, and a number that has nothing to do with it. */
+const prime = 4_294_967_291n;
+const spread = 2_654_435_769n;
 
 /** Reads an open file of some size at any offset. */
 export function readFileAt(file: number, size: number): ReadAt {

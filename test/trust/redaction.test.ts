@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { mask, secretUnder } from "../../src/trust/assignments.ts";
+import { secretUnder } from "../../src/trust/assignments.ts";
 import { findSecrets, redact } from "../../src/trust/redact.ts";
 import { createRedactor, type TextField } from "../../src/trust/redactor.ts";
+import { mask } from "../../src/trust/values.ts";
 import { runs } from "../helpers/runs.ts";
 import { innocents } from "./lookalike-classes.ts";
 import { lookalikes as older } from "./lookalikes.ts";
