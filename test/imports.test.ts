@@ -82,6 +82,7 @@ const allowed: Record<string, readonly string[]> = {
     "spool",
     "transcripts",
     "trust",
+    "unbash",
   ],
   "index.ts": ["base", "program.ts"],
   learning: [
