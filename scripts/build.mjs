@@ -57,6 +57,7 @@ async function bundle(sources) {
       pastFrontDoors(),
       apart("models-apart", join("models", "choose.ts"), "./api.ts", "models-api"),
       apart("mcp-apart", join("cli", "commands", "plumbing.ts"), "../../mcp/index.ts", "mcp-server"),
+      apart("postgres-apart", join("store", "remote.ts"), "./postgres/server.ts", "postgres"),
     ],
   });
   // By themselves, because what they share with the rest, zod above all, would be loaded by every command.
@@ -74,6 +75,29 @@ async function bundle(sources) {
     outdir: "dist",
     format: "esm",
     minify: true,
+  });
+  // What the page's server hands to a browser.
+  await esbuild({
+    ...common,
+    platform: "browser",
+    target: "es2022",
+    entryPoints: ["src/web/page.js", "src/web/page.css"],
+    outdir: "dist/page",
+    format: "iife",
+    minify: true,
+  });
+  await esbuild({
+    ...common,
+    entryPoints: { "parts/postgres": "src/store/postgres/server.ts" },
+    outdir: "dist",
+    format: "esm",
+    minify: true,
+    // Its libraries are CommonJS and ask for Node's own modules by `require`.
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+    // Only with a native library that is not installed.
+    external: [...external, "pg-native"],
   });
   // Loaded by agents, whose programs may be older than this one's Node.
   await esbuild({

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { closeSync, type Dirent, readdirSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,6 +11,7 @@ import {
   type JsonObject,
   openPlainFile,
   parseObject,
+  sha256,
 } from "../base/index.ts";
 import type { Format } from "../records/index.ts";
 import { openForeignDatabase } from "../transcripts/index.ts";
@@ -192,7 +192,7 @@ const gemini: CallFinder = {
 
 /** The folders that Gemini CLI has for a project: named after it, or, before it wrote lines, after its hash. */
 function listGeminiProjects(folder: string, cwd: string): string[] {
-  const hashes = [cwd, resolveLinks(cwd)].map((path) => createHash("sha256").update(path).digest("hex"));
+  const hashes = [cwd, resolveLinks(cwd)].map((path) => sha256(path));
   return listEntries(folder)
     .map(({ name }) => join(folder, name))
     .filter((project) => {

@@ -1,3 +1,4 @@
+import { listWords } from "../text/index.ts";
 import { type AgentId, findAgent } from "./agents.ts";
 
 /** Knack's abilities in an agent. */
@@ -82,16 +83,22 @@ export const abilities: Readonly<Record<AgentId, Readonly<Record<Capability, Abi
   },
 };
 
-/** Missing abilities in an agent, one sentence for each reason. */
-export function describeLimits(agent: AgentId): string[] {
+/** Missing abilities in these agents, one sentence for each reason. */
+export function describeLimits(ids: readonly AgentId[]): string[] {
+  const byLimit = new Map<string, string[]>();
+  for (const id of ids)
+    for (const limit of listLimits(id))
+      byLimit.set(limit, [...(byLimit.get(limit) ?? []), findAgent(id).name]);
+  return [...byLimit].map(([limit, names]) => `${listWords(names)}: ${limit}`);
+}
+
+function listLimits(id: AgentId): string[] {
   const byReason = new Map<string, string[]>();
-  for (const [capability, ability] of Object.entries(abilities[agent]))
+  for (const [capability, ability] of Object.entries(abilities[id]))
     if (ability.how === "not possible")
       byReason.set(ability.why, [
         ...(byReason.get(ability.why) ?? []),
         capabilities[capability as Capability],
       ]);
-  return [...byReason].map(
-    ([why, missing]) => `${findAgent(agent).name}: no ${missing.join(", ")} (${why}).`,
-  );
+  return [...byReason].map(([why, missing]) => `no ${missing.join(", ")} (${why}).`);
 }

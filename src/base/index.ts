@@ -20,6 +20,7 @@ export {
   readPlainHandle,
   readPlainText,
 } from "./plain-file.ts";
+export { sha256 } from "./sha256.ts";
 export {
   isRunning,
   jsonBytes,

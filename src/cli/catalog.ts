@@ -59,6 +59,12 @@ const everyday: CatalogSection = {
       "knack backtest",
       "knack backtest --examples",
     ),
+    open: entry(
+      async () => (await import("./commands/open.ts")).open,
+      "knack open",
+      "knack open --read-only",
+      "knack open --no-browser --port 4400",
+    ),
     doctor: entry(
       async () => (await import("./doctor/doctor.ts")).doctor,
       "knack doctor",
@@ -91,6 +97,13 @@ const sessions: CatalogSection = {
       "knack goal board",
       'knack goal open "Find out why the build is slow"',
       "knack goal check --json",
+    ),
+    loop: entry(
+      async () => (await import("./loop/loop.ts")).loop,
+      'knack loop start --goal "Make the build pass on Node 24" --harness claude',
+      "knack loop start --goal goal.json --mode frozen",
+      "knack loop list",
+      "knack loop show",
     ),
     pages: entry(
       async () => (await import("./commands/pages.ts")).pages,
@@ -134,6 +147,26 @@ const library: CatalogSection = {
   },
 };
 
+const team: CatalogSection = {
+  title: "With others",
+  commands: {
+    share: entry(
+      async () => (await import("./team/share.ts")).share,
+      "knack share npm-test --dry-run",
+      "knack share --in harbor",
+      "knack share --undo npm-test",
+    ),
+    team: entry(
+      async () => (await import("./team/team.ts")).team,
+      "knack team create postgres://postgres@127.0.0.1:5432/knack --as ana",
+      "knack team invite ben",
+      "knack team join --from ~/invitation-ben",
+      "knack team inbox",
+      "knack team accept @ana",
+    ),
+  },
+};
+
 const machine: CatalogSection = {
   title: "Knack on this machine",
   commands: {
@@ -171,7 +204,7 @@ const plumbing: Readonly<Record<string, CatalogEntry>> = {
   schema: entry(async () => (await import("./commands/plumbing.ts")).schema),
 };
 
-export const sections: readonly CatalogSection[] = [everyday, sessions, library, machine];
+export const sections: readonly CatalogSection[] = [everyday, sessions, library, team, machine];
 
 const listed: Readonly<Record<string, CatalogEntry>> = Object.assign(
   {},

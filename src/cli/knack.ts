@@ -6,7 +6,8 @@ import { createThreadRedactor } from "../trust/index.ts";
 import type { AnyCall } from "./command.ts";
 import { describeOutcomes } from "./screen/changes.ts";
 
-interface OpenOptions extends Pick<KnackOptions, "blank" | "copy" | "judge" | "modelDump" | "modelAnswers"> {
+interface OpenOptions
+  extends Pick<KnackOptions, "blank" | "copy" | "judge" | "modelDump" | "modelAnswers" | "template"> {
   /** Works on a copy that is thrown away; what --dry-run says by default. */
   readonly dryRun?: boolean;
   /** Makes the home if there is none; without it, a command finds an empty one that is thrown away. */

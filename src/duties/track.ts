@@ -13,13 +13,13 @@ import {
   type WorkFacts,
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
-import { cutAtWord } from "../text/index.ts";
+import { cutAtWord, oneLine } from "../text/index.ts";
 import { readEvents, type SessionView } from "../transcripts/index.ts";
-import { redact } from "../trust/index.ts";
+import { ownWords, redact } from "../trust/index.ts";
 import { checkGoal, closeEntries, type GoalCheck } from "./check.ts";
 import { recentGoals } from "./verbs.ts";
 import { type DutyDeps, findKept, readView, selectWork } from "./view.ts";
-import { computeFactors, scoreFactors } from "./weigh.ts";
+import { computeFactors, type ObservedFacts, scoreFactors } from "./weigh.ts";
 import { isWork, readStretches, type Stretch } from "./work.ts";
 import { measureZone } from "./zone.ts";
 
@@ -105,11 +105,11 @@ async function makeEntries(tx: Store, id: GoalId, span: Span): Promise<LedgerEnt
   const opened = {
     ...{ text: redact(text), category: classifyDomain({ trigger: text, action: text, kind: "multi-step" }) },
     ...{ by: "prompt", ref: prompt.ref, transcript: session.id, deadline: null, batch: null, prefetch: [] },
-    ...{ reader: false, again: null },
+    ...{ root: session.project.root, reader: false, again: null },
   };
   const upTo = events.slice(0, events.indexOf(stretch.events.at(-1) as Event) + 1);
   const { zone, ...measured } = measureZone(upTo);
-  const last = timeOf(session, stretch.events.at(-1) ?? prompt);
+  const last = findEnd(span);
   return [
     make("goal.opened", "opened", at, opened),
     ...followUps.map((one) =>
@@ -131,23 +131,24 @@ async function observeLeads(tx: Store, id: GoalId, span: Span): Promise<LedgerEn
     .slice(-recentGoals);
   const others = await tx.goals.get(briefs.map((one) => one.id));
   const known = others.flatMap(({ kept }) => kept.map(({ insight }) => insight));
-  const earlier = others.flatMap(({ observations }) => observations.map(({ text }) => text));
+  const earlier = others.flatMap(({ observations }) =>
+    observations.map(({ text }) => text.split(thenWorked)[0] ?? ""),
+  );
   const findings = await tx.learning.findings.ofSessions([session.id]);
   const certain = new Set(
     findings.flatMap(({ finding }) => (isSaidKind(finding.kind) ? finding.refs.slice(0, 1) : [])),
   );
   const prompts = [stretch.prompt, ...stretch.followUps];
   return own.flatMap((lead) => {
+    const seen = readLead(lead, byRef, certain, span);
+    if (seen === null) return [];
+    const text = redact(seen.text);
     // A prompt says nothing of how much it is about itself.
-    const words = prompts.flatMap(({ ref, text }) => (lead.refs.includes(ref) ? [] : text)).join("\n");
-    const isSaid = lead.refs.some((ref) => certain.has(ref));
-    const episode = lead.episode.flatMap((ref) => byRef.get(ref) ?? []);
-    const text = redact(lead.summary);
-    const counts = countEpisode(lead, episode, span);
-    // A place where something may be learned, and nothing is recorded that happened there.
-    if (!isSaid && counts.failures + counts.corrections === 0) return [];
-    const factors = computeFactors({ ...{ text, known, earlier, goal: words, isSaid }, ...counts });
-    const excerpt = redact(quoteEpisode(lead, byRef)).slice(0, excerptChars);
+    const words = prompts.flatMap(({ ref, text: own }) => (seen.refs.includes(ref) ? [] : own)).join("\n");
+    // What worked is another each time; what failed tells whether it is known.
+    const weighed = text.split(thenWorked)[0] ?? "";
+    const factors = computeFactors({ ...seen, text: weighed, known, earlier, goal: words });
+    const excerpt = redact(quoteEpisode(seen.refs, byRef)).slice(0, excerptChars);
     return describe(
       span,
       id,
@@ -164,21 +165,62 @@ async function observeLeads(tx: Store, id: GoalId, span: Span): Promise<LedgerEn
 
 const excerptChars = 600;
 
-function countEpisode({ refs }: Lead, episode: readonly Event[], { stretch, calls }: Span) {
+/** What a lead shows, with the facts that it is weighed by; null where nothing is recorded that happened there. */
+function readLead(
+  lead: Lead,
+  byRef: ReadonlyMap<string, Event>,
+  certain: ReadonlySet<string>,
+  span: Span,
+): (Omit<ObservedFacts, "known" | "earlier" | "goal"> & { readonly refs: readonly string[] }) | null {
+  const { refs, summary } = lead;
+  const { calls } = span;
+  const isCertain = refs.some((ref) => certain.has(ref));
+  if (isSaidKind(lead.kind)) return readSaid(lead, byRef, isCertain, span);
+  const first = byRef.get(refs[0] ?? "");
+  if (first !== undefined && teachesNothing(first, calls)) return null;
+  const episode = lead.episode.flatMap((ref) => byRef.get(ref) ?? []);
   const failed = episode.filter(({ outcome }) => outcome === "failed");
-  const failures = failed.filter((event) => !isWork(calls.error(event).cause)).length;
-  const isRejected = episode.some(({ outcome }) => outcome === "rejected");
-  const isAgainst = refs.some((ref) => stretch.objections.has(ref));
-  const corrections = isAgainst || isRejected ? 1 : 0;
-  const isEdited = refs.some((ref) => episode.some((event) => event.ref === ref && event.files.length > 0));
-  return {
-    ...{ failures, corrections },
-    reverted: isEdited ? Math.min(1, stretch.facts.reverted) : 0,
-  };
+  const failures = failed.filter((event) => !isWork(event, calls)).length;
+  const isEdited = refs.some((ref) => (byRef.get(ref)?.files.length ?? 0) > 0);
+  const reverted = isEdited ? Math.min(1, span.stretch.facts.reverted) : 0;
+  const cure = span.stretch.cures.get(refs[0] ?? "");
+  // What failed once and was left at that teaches nothing yet.
+  if (!isCertain && (failures === 0 || (failures === 1 && cure === undefined))) return null;
+  const [how = ""] = cure?.command?.split("\n") ?? [];
+  const text = how === "" ? summary : `${summary}${thenWorked}${cutAtWord(how, cureChars)}`;
+  return { refs, text, failures, corrections: 0, reverted, isSaid: isCertain };
 }
 
+const thenWorked = "; then this worked: ";
+
+/** Whether a call failed as work usually does, or without a reason; or was turned down without a word. */
+function teachesNothing(event: Event, calls: CallReader): boolean {
+  if (event.outcome !== "failed") return event.outcome === "rejected";
+  return isWork(event, calls) || calls.error(event).signature === "no reason given";
+}
+
+/** A person's words: those that object, else what is certainly an order. A wish for the work is neither. */
+function readSaid(
+  { refs, summary }: Lead,
+  byRef: ReadonlyMap<string, Event>,
+  isCertain: boolean,
+  { stretch: { objections } }: Span,
+) {
+  const against = refs.find((ref) => objections.has(ref));
+  if (against === undefined && !isCertain) return null;
+  const said = byRef.get(against ?? "")?.text;
+  const text = said === undefined ? summary : cutAtWord(oneLine(ownWords(said)), saidChars) || summary;
+  const corrections = against === undefined ? 0 : 1;
+  const own = against === undefined ? refs : [against, ...refs.filter((ref) => ref !== against)];
+  return { refs: own, text, failures: 0, corrections, reverted: 0, isSaid: true };
+}
+
+const cureChars = 160;
+/** Characters of a person's words in an observation. */
+const saidChars = 300;
+
 /** The words that a lead rests on: they stay when the events are gone. */
-function quoteEpisode({ refs }: Lead, byRef: ReadonlyMap<string, Event>): string {
+function quoteEpisode(refs: readonly string[], byRef: ReadonlyMap<string, Event>): string {
   return refs
     .slice(0, 3)
     .flatMap((ref) => byRef.get(ref) ?? [])
@@ -203,7 +245,7 @@ async function closeStretch(
   const view = await readView(deps, goal, work);
   const isHoldable = path === "turn-end" && end.mayHold && goal.heldAt === null;
   if (isHoldable && checkGoal(view).blocked) return;
-  const closedAt = at ?? timeOf(session, stretch.events.at(-1) ?? stretch.prompt);
+  const closedAt = Math.max(at ?? 0, findEnd(span));
   const key = `goal:${id}:closed:${stretch.followUps.length}`;
   const kept = (await findKept(deps.store, goal, work)).map((one) =>
     describe(span, id, "goal.kept", `kept:${one.how}:${one.name}`, closedAt, one),
@@ -238,6 +280,11 @@ function describe(
     key: `goal:${goal}:${name}`,
     data: { goal, ...data },
   } as LedgerEntry;
+}
+
+/** When the last of a stretch happened. What was typed while the agent worked stands behind it with an earlier time. */
+function findEnd({ session, stretch: { prompt, followUps, events } }: Span): number {
+  return Math.max(...[prompt, ...followUps, ...events].map((event) => timeOf(session, event)));
 }
 
 /** When something happened; where the transcript has no times, in the order in which it stands there. */

@@ -1,7 +1,7 @@
 import { type CallReader, callText, isEdit, isOwnCall } from "../failures/index.ts";
-import { isObjection, readTurns, stripOpening } from "../learning/index.ts";
+import { isBareRequest, isObjection, readTurns, stripOpening, type Turn } from "../learning/index.ts";
 import { type Cause, type Event, type Tier, tiers, type WorkFacts } from "../records/index.ts";
-import { cutAtWord, oneLine } from "../text/index.ts";
+import { cutAtWord, extractTerms, measureSimilarity, oneLine } from "../text/index.ts";
 import { ownWords } from "../trust/index.ts";
 
 /** A stretch of a session in which one thing was worked on. */
@@ -12,6 +12,8 @@ export interface Stretch {
   readonly followUps: readonly Event[];
   readonly events: readonly Event[];
   readonly facts: WorkFacts;
+  /** The calls that worked in the end, by the reference of the one that had failed. */
+  readonly cures: ReadonlyMap<string, Event>;
   /** The prompts in which the person said that something was wrong. */
   readonly objections: ReadonlySet<string>;
 }
@@ -19,9 +21,12 @@ export interface Stretch {
 /** Characters of a goal's words, and of the words that show what was done. */
 const goalChars = 160;
 const excerptChars = 400;
-/** Words of a prompt that answers a question, and of one that says no more than "go on". */
-const answerWords = 12;
+/** Words of a prompt that objects at most, that answers a question, and that says no more than "go on". */
+const objectionWords = 120;
+const answerWords = 16;
 const goOnWords = 6;
+/** Share of their words from which a prompt is the one before, sent again. */
+const resentShare = 0.8;
 
 /**
  * The stretches of a session: a prompt that the agent did something for begins one; what only answers, corrects or says
@@ -29,38 +34,64 @@ const goOnWords = 6;
  */
 export function readStretches(events: readonly Event[], calls: CallReader): Stretch[] {
   const own = events.filter(({ sidechain }) => !sidechain);
-  const objections = new Map(readTurns(own).map((turn) => [turn.prompt.ref, isObjection(turn)]));
+  const objections = new Map(readTurns(own).map((turn) => [turn.prompt.ref, objects(turn)]));
   const turns = readTurnsOfAll(own);
-  const groups: { readonly turns: [SessionTurn, ...SessionTurn[]]; readonly against: Set<string> }[] = [];
-  let before: SessionTurn | null = null;
-  for (const turn of turns) {
+  const groups: TurnGroup[] = [];
+  for (const [at, turn] of turns.entries()) {
     const last = groups.at(-1);
-    const isAgainst = objections.get(turn.prompt.ref) === true;
-    const goesOn = last !== undefined && before !== null && (isAgainst || continues(turn, before));
-    if (goesOn && last !== undefined) {
+    const before = turns[at - 1];
+    const isAgainst = objections.get(turn.prompt.ref) === true && last?.turns.some(hasAnswer) === true;
+    if (last && before && (isAgainst || continues(turn, before))) {
       last.turns.push(turn);
       if (isAgainst) last.against.add(turn.prompt.ref);
-    } else if (hasWork(turn) && turn.words !== "") groups.push({ turns: [turn], against: new Set() });
-    before = turn;
+    } else groups.push({ turns: [turn], against: new Set() });
   }
-  return groups.map(({ turns: [first, ...rest], against }) => {
-    const all = [first, ...rest].flatMap(({ prompt, events: rest }) =>
-      rest[0] === prompt ? rest : [prompt, ...rest],
-    );
-    return {
-      prompt: first.prompt,
-      text: describeAsk(first.words),
-      followUps: rest.map(({ prompt }) => prompt),
-      events: all,
-      facts: countWork(all, calls, against.size),
-      objections: against,
-    };
-  });
+  // Talk alone is no goal.
+  return groups.filter(({ turns: all }) => all.some(hasWork)).map((group) => readGroup(group, calls));
+}
+
+function readGroup({ turns: [first, ...rest], against }: TurnGroup, calls: CallReader): Stretch {
+  const all = [first, ...rest].flatMap(({ prompt, events }) =>
+    events[0] === prompt ? events : [prompt, ...events],
+  );
+  const own = listCalls(all);
+  const cures = calls
+    .recoveries(own)
+    .flatMap(({ failed, worked }) => (worked ? [[failed.ref, worked] as const] : []));
+  return {
+    prompt: first.prompt,
+    text: describeAsk(first),
+    followUps: rest.map(({ prompt }) => prompt),
+    events: all,
+    facts: countWork(all, own, calls, against.size),
+    cures: new Map(cures),
+    objections: against,
+  };
+}
+
+function listCalls(events: readonly Event[]): Event[] {
+  return events.filter((event) => event.kind === "call" && !isOwnCall(event));
+}
+
+interface TurnGroup {
+  readonly turns: [SessionTurn, ...SessionTurn[]];
+  readonly against: Set<string>;
 }
 
 /** Counts over any events, for a goal that no prompt began. */
 export function readWork(events: readonly Event[], calls: CallReader): WorkFacts {
-  return countWork(events, calls, readTurns(events).filter(isObjection).length);
+  return countWork(events, listCalls(events), calls, readTurns(events).filter(objects).length);
+}
+
+/**
+ * Whether a turn is against what was done before it, and what is done changes. A whole new task may say what not to do,
+ * and a question asks.
+ */
+function objects(turn: Turn): boolean {
+  if (turn.rejected === null && countWords(turn.words) > objectionWords) return false;
+  const asks = turn.sentences.every((sentence) => asksOfThings.test(stripOpening(sentence)));
+  // What changes nothing is talk.
+  return !asks && (turn.rejected !== null || turn.after.length > 0) && isObjection(turn);
 }
 
 interface SessionTurn {
@@ -76,7 +107,7 @@ function readTurnsOfAll(events: readonly Event[]): SessionTurn[] {
   const [first] = before;
   // A plan that was accepted, or a session that goes on elsewhere: the agent works before anybody asks it here.
   const said = before.find(({ kind }) => kind === "reply")?.text ?? "go on with the work";
-  const begun = first === undefined ? [] : [{ prompt: first, words: said, events: before }];
+  const begun = first === undefined ? [] : [{ prompt: first, words: said, events: before }].filter(hasWork);
   const turns = starts.flatMap((at, n) => {
     const prompt = events[at];
     if (prompt === undefined) return [];
@@ -90,50 +121,112 @@ function isCommand({ kind, skill, text }: Event): boolean {
   return kind === "mark" && skill !== undefined && /^\/\S+$/.test(text);
 }
 
+/** Whether a person stopped the agent, as the clients write it down. */
+function isStop({ kind, text }: Event): boolean {
+  return (
+    kind === "mark" && /^(?:\[?Request (?:interrupted|cancelled)|Interrupted\b|Turn aborted)/i.test(text)
+  );
+}
+
+function hasAnswer({ events }: SessionTurn): boolean {
+  return events.some(({ kind }) => kind === "call" || kind === "reply");
+}
+
 function hasWork({ events }: SessionTurn): boolean {
-  return events.some((event) => event.kind === "call" && !isOwnCall(event));
+  return listCalls(events).length > 0;
 }
 
 /** Whether a prompt is about what was worked on before it. */
-function continues({ words }: SessionTurn, before: SessionTurn): boolean {
+function continues({ prompt, words }: SessionTurn, before: SessionTurn): boolean {
   const bare = stripOpening(words);
-  const size = bare.split(/\s+/).filter(Boolean).length;
+  const size = countWords(bare);
   // One word answers; nobody asks for something new with it.
-  if (words === "" || size <= 1) return true;
+  if (words === "" || size <= 1 || isBareRequest(words) || isSaidMeanwhile(prompt, before)) return true;
+  // It was said once more before the agent did anything.
+  if (!hasAnswer(before) && measureSimilarity(extractTerms(words), extractTerms(before.words)) > resentShare)
+    return true;
   const lower = words.toLowerCase();
+  if (leansOn.test(lower)) return true;
   if (size <= goOnWords && (goOn.test(lower) || agrees.test(lower))) return true;
   if (size <= goOnWords && refersBack.test(lower) && !asksAnew.test(lower)) return true;
   const reply = before.events.findLast(({ kind }) => kind === "reply")?.text.trim() ?? "";
   const last = before.events.at(-1);
   // The person stopped the work to say something about it.
-  if (last?.kind === "mark" && last.text.startsWith("[Request interrupted")) return true;
-  return size <= answerWords && /[?？]/.test(reply.slice(-replyEndChars)) && !asksAnew.test(lower);
+  if (last !== undefined && isStop(last)) return true;
+  const isAnswer = size <= answerWords && /[?？]/.test(reply.slice(-replyEndChars));
+  return isAnswer && !asksAnew.test(lower) && !asksFor.test(stripOpening(lower));
 }
+
+/** Whether the agent was still at work: what was typed meanwhile stands behind what it did until it read it. */
+function isSaidMeanwhile({ at }: Event, { events }: SessionTurn): boolean {
+  const last = events.findLast(({ kind }) => kind === "call" || kind === "reply");
+  const ended = last?.endedAt ?? last?.at ?? null;
+  if (at === null || ended === null) return false;
+  return at < ended || (last?.kind === "call" && at - ended < unfinishedMs);
+}
+
+/** A prompt so soon after a call that nothing was said about is for the same work. */
+const unfinishedMs = 5 * 60_000;
+
+/** Words, also in scripts that put no space between them: two Han characters are about one, and so is a run of kana. */
+function countWords(text: string): number {
+  return text.match(wordShape)?.length ?? 0;
+}
+
+const wordShape =
+  /\p{Script=Han}{1,2}|[\p{Script=Hiragana}\p{Script=Katakana}ー]+|[\p{L}\p{N}][^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]*/gu;
 
 /** Where in a reply an agent asks what to do next. */
 const replyEndChars = 300;
+/** Words that mean nothing without what was said before. */
+const leansOn =
+  /^(?:(?:for (?:example|instance)|e\.g\.|i mean|i meant|that['’]?s because|in other words)\b|那是因为|这只是|比如|例如|也就是说|つまり|例えば|たとえば)/;
+/** A question about how things are, which is against nothing. */
+const asksOfThings = /^(?:does|do we|do they|is there|are there)\b/i;
 const agrees = /\b(?:is|are|sounds|looks|works|seems) (?:fine|good|ok|okay|great|right|perfect)\b/;
 const refersBack = /\b(?:that|it|this|those|these|them|both|all of them)\b/;
 const asksAnew = /^(?:(?:and|so|but|ok|okay)[\s,]+)?(?:what|why|how|where|when|who|which|is|are|does)\b/;
 
+const asksFor = /^(?:can|could|would|will) (?:you|we)\b/;
+
 const goOn =
   /^(?:(?:ok(?:ay)?|yes|yep|yeah|sure|please|great|perfect|thanks|thank you|good|cool|nice|no|and|now|just|then|so)[\s,.!]*)*(?:(?:go on|go ahead|continue|proceed|go forth|keep going|carry on|do it|do that|do so|try again|retry|again|resume|next|finish(?: it)?|\d+|[a-d])\b.*)?$|^(?:继续|好的?|是的?|可以|はい|続けて|네|계속|sí|si|continúa|adelante|ja|weiter|mach weiter|oui|vas-y)[\s。.!！]*$/u;
 
-/** A goal in words: what the person asked for, at its beginning. */
-function describeAsk(words: string): string {
-  const line = oneLine(stripOpening(words)) || oneLine(words);
-  return cutAtWord(line, goalChars);
+/**
+ * A goal in words: what the person asked for, at its beginning. People write above or below what they paste: words from
+ * its middle, or too few of them, are part of it, and its own head names it better.
+ */
+function describeAsk({ prompt: { text }, words }: SessionTurn): string {
+  const lines = words.split("\n").filter(Boolean);
+  const above = text.indexOf(lines[0] ?? "");
+  const below = text.length - text.lastIndexOf(lines.at(-1) ?? "");
+  const isOwn = countLetters(words) >= fewLetters && (above < edgeChars || below < edgeChars);
+  const head = text.split("\n").find((line) => countLetters(line) >= fewLetters) ?? text;
+  const line = oneLine(isOwn ? lines.slice(0, ownLines).join(" ") : head.replace(/^[\s"'#>*]+/, ""));
+  return cutAtWord(stripOpening(line) || line, goalChars);
+}
+
+const ownLines = 3;
+const fewLetters = 6;
+/** How far from an end of a prompt a person's own words may begin. */
+const edgeChars = 300;
+
+function countLetters(text: string): number {
+  return text.match(/\p{L}/gu)?.length ?? 0;
 }
 
 /** Counts over a stretch of a session, from its events alone. */
-function countWork(events: readonly Event[], calls: CallReader, corrections: number): WorkFacts {
-  const own = events.filter((event) => event.kind === "call" && !isOwnCall(event));
+function countWork(
+  events: readonly Event[],
+  own: readonly Event[],
+  calls: CallReader,
+  corrections: number,
+): WorkFacts {
   const failed = own.filter(({ outcome }) => outcome === "failed");
-  const rejected = own.filter(({ outcome }) => outcome === "rejected").length;
   const recoveries = calls
     .recoveries(own)
     .filter(
-      ({ worked, error, again }) => worked !== null && (!isWork(error.cause) || again.length >= manyTries),
+      ({ worked, failed, again }) => worked !== null && (!isWork(failed, calls) || again.length >= manyTries),
     );
   const replies = events.filter(({ kind }) => kind === "reply");
   const edits = own.filter((event) => isEdit(event) && event.outcome === "ok");
@@ -143,12 +236,12 @@ function countWork(events: readonly Event[], calls: CallReader, corrections: num
     failed: failed.length,
     outputChars: chars.reduce((sum, text) => sum + text.trim().length, 0),
     overcome: recoveries.length,
-    corrections: Math.max(corrections, rejected),
+    corrections,
     retries: countRetries(failed),
     reverted: countReverted(own, edits, calls),
     dependencies: countDependencies(own, calls),
     tiers: findTiers(own, calls),
-    end: readEnd(events, own),
+    end: readEnd(events, own, calls),
   };
   return {
     ...facts,
@@ -168,10 +261,35 @@ const workCauses: ReadonlySet<Cause> = new Set([
 /** Tries from which even those are more than the usual work. */
 const manyTries = 2;
 
-/** Whether a failure of this cause is the work itself. */
-export function isWork(cause: Cause): boolean {
-  return workCauses.has(cause);
+/**
+ * Whether a failed call is the work itself: by its cause, or, where its words tell none, by what it does. A look that
+ * finds nothing and a check that is not passed yet are no lessons.
+ */
+export function isWork(event: Event, calls: CallReader): boolean {
+  const { cause } = calls.error(event);
+  // A look prints what others wrote, also their complaints.
+  if (onlyLooks(event, calls)) return !writtenWrong.has(cause);
+  if (cause !== "other") return workCauses.has(cause);
+  const run = calls.failures([event])[0]?.run;
+  return run != null && [run.head, ...run.args].some((word) => checks.test(word));
 }
+
+/** Causes that lie in how a call is written, or in what is not installed. */
+const writtenWrong: ReadonlySet<Cause> = new Set([
+  "missing-program",
+  "wrong-usage",
+  "shell-dialect",
+  "denied",
+]);
+
+function onlyLooks(event: Event, calls: CallReader): boolean {
+  const runs = calls.runs(event).filter(({ name }) => name !== "cd");
+  if (runs.length === 0) return webTools.test(event.tool ?? "") || codeTools.test(event.tool ?? "");
+  return runs.every(({ isLook, onlyPrints, isFilter }) => isLook || onlyPrints || isFilter);
+}
+
+const checks =
+  /^(?:.* )?(?:--)?(?:tests?|vitest|jest|pytest|mocha|tsc|(?:type-?)?check|lint|eslint|biome|ruff|mypy|clippy|analyz?s?e|vet)$/;
 
 function countRetries(failed: readonly Event[]): number {
   const words = failed.map((event) => `${event.tool} ${callText(event)}`);
@@ -236,10 +354,13 @@ function findTiers(own: readonly Event[], calls: CallReader): Tier[] {
   return tiers.filter((tier) => own.some(isOf[tier]));
 }
 
-function readEnd(events: readonly Event[], own: readonly Event[]): WorkFacts["end"] {
+/** How the last call ended that did more than look. */
+function readEnd(events: readonly Event[], own: readonly Event[], calls: CallReader): WorkFacts["end"] {
   const last = events.findLast(({ kind }) => kind !== "prompt");
-  if (last?.kind === "mark" && last.text.startsWith("[Request interrupted")) return "stopped";
-  const ended = own.findLast(({ outcome }) => outcome === "ok" || outcome === "failed");
+  if (last !== undefined && isStop(last)) return "stopped";
+  const ended = own.findLast(
+    (event) => event.outcome === "ok" || (event.outcome === "failed" && !onlyLooks(event, calls)),
+  );
   return ended === undefined ? "none" : ended.outcome === "failed" ? "failed" : "ok";
 }
 

@@ -17,7 +17,7 @@ const fewTokens = 1_000;
 export function measureZone(events: readonly Event[]): Zone {
   const own = events.filter(({ sidechain }) => !sidechain);
   const compacted = own.findLastIndex(
-    ({ kind, text }) => kind === "mark" && text === "Conversation compacted",
+    ({ kind, text }) => kind === "mark" && /^Conversation compacted$|compressed from/i.test(text),
   );
   const since = own.slice(compacted + 1);
   const counted = since.findLastIndex(({ context }) => context !== undefined);

@@ -7,7 +7,8 @@ export {
 } from "./judges.ts";
 export { asksToRemember, mayAskToRemember } from "./leads/requests.ts";
 export { isObjection } from "./leads/spoken.ts";
-export { readOwnSentences, readTurns, stripOpening } from "./leads/turns.ts";
+export { isBareRequest } from "./leads/spoken-turns.ts";
+export { readOwnSentences, readTurns, stripOpening, type Turn } from "./leads/turns.ts";
 export {
   type Capture,
   createConsent,

@@ -1,13 +1,10 @@
 import * as z from "zod";
 import { type Clock, type JsonObject, makeId } from "../base/index.ts";
-import { recordEntries } from "../lessons/index.ts";
-import type { EntryOf } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
 import { type Redactor, scrubAll } from "../trust/index.ts";
-import { computeCost, decideBudget, estimateMaxCost, type findPrice, type ModelLimits } from "./budget.ts";
+import { agentExtraUsd, computeCost, estimateMaxCost, type findPrice, type ModelLimits } from "./budget.ts";
 import type { Model, ModelReply, ModelRequest, NoReply } from "./model.ts";
-
-type SharedBudget = NonNullable<Parameters<typeof decideBudget>[2]["together"]>;
+import { type AskedFor, type CallEnd, recordSpend, reserveSpend, type SharedBudget } from "./spend.ts";
 
 /** Everything that is needed to ask a model. */
 export interface Asker {
@@ -18,12 +15,6 @@ export interface Asker {
   readonly limits: ModelLimits;
   /** The price of the model's tokens; null if unknown. */
   readonly price: ReturnType<typeof findPrice>;
-}
-
-/** For whom a model is asked. */
-export interface AskedFor {
-  readonly project: string | null;
-  readonly session: string | null;
 }
 
 /** The form of an answer: JSON Schema for the model, and a parser that gives null for what does not have the form. */
@@ -66,10 +57,12 @@ export async function askModel<Answer>(
     const at = clock.now();
     const call = { call: makeId("m", `${id} ${at}`), model: model.name, purpose: request.purpose };
     const together = budget ? { ...budget, purpose: request.purpose } : null;
-    const reserved = await reserve(asker, call, at, estimateMaxCost(request, price), together, who);
+    const extraUsd = model.isAgent ? agentExtraUsd : 0;
+    const wanted = { call, at, together, extraUsd, estimate: estimateMaxCost(request, price) };
+    const reserved = await reserveSpend(asker, wanted, who);
     if ("hold" in reserved) return { ok: false, because: "not-asked", message: reserved.hold };
     reply = await ask(reserved.usdAtMost);
-    await recordReply(asker, call, reply, reserved.usdAtMost, who);
+    await recordSpend(asker, call, measureReply(reply, reserved.usdAtMost, price), who);
   }
   if (!reply.ok) return { ok: false, because: reply.because, message: reply.message };
   const original = schema.parse(reply.value);
@@ -79,54 +72,17 @@ export async function askModel<Answer>(
     : { ok: true, answer, original };
 }
 
-const wrongForm = "the answer does not have the requested form";
-
-type CallName = Pick<EntryOf<"model.asked">["data"], "call" | "model" | "purpose">;
-
-/** Records what a call may cost at most, if that much is left; or says why it is not made. */
-function reserve(
-  { store, model, limits }: Asker,
-  call: CallName,
-  at: number,
-  estimate: number,
-  together: SharedBudget | null,
-  who: AskedFor,
-): Promise<{ readonly usdAtMost: number } | { readonly hold: string }> {
-  const setAside = async (tx: Store) => {
-    const decided = await decideBudget(tx, at, { estimate, isAgent: model.isAgent, together }, limits);
-    if ("hold" in decided) return decided;
-    const data = { ...call, usdAtMost: decided.usdAtMost };
-    const key = `asked:${call.call}`;
-    const added = await recordEntries(tx, [{ ...who, actor: "knack", at, type: "model.asked", key, data }]);
-    return added.length === 0 ? { hold: "another process is asking the same" } : decided;
-  };
-  // Money is on the disk before it is spent.
-  return store.transaction(setAside, { durable: true });
-}
-
-async function recordReply(
-  { store, clock, price }: Asker,
-  call: CallName,
-  reply: ModelReply,
-  usdAtMost: number,
-  who: AskedFor,
-): Promise<void> {
+/** What a call cost. One of unknown usage is assumed to have cost the most it could. */
+function measureReply(reply: ModelReply, usdAtMost: number, price: Asker["price"]): CallEnd {
   const { inputTokens = 0, outputTokens = 0, costUsd = null } = reply.usage ?? {};
-  // A call of unknown usage is assumed to have cost the most it could.
   const estimate = reply.usage === null ? usdAtMost : computeCost(reply.usage, price);
-  const data: EntryOf<"model.called">["data"] = {
-    ...{ ...call, inputTokens, outputTokens },
-    // A negative cost reported by a model must not refill a budget.
-    usd: Math.max(0, costUsd ?? estimate),
-    estimated: costUsd === null,
-    ms: reply.ms,
-    ok: reply.ok,
-    because: reply.ok ? null : `${reply.because}: ${reply.message}`,
+  return {
+    ...{ inputTokens, outputTokens, usd: costUsd ?? estimate, estimated: costUsd === null, ms: reply.ms },
+    ...{ ok: reply.ok, because: reply.ok ? null : `${reply.because}: ${reply.message}` },
   };
-  const common = { ...who, actor: "knack" as const, at: clock.now() };
-  const key = `called:${call.call}`;
-  await store.transaction((tx) => recordEntries(tx, [{ ...common, type: "model.called", key, data }]));
 }
+
+const wrongForm = "the answer does not have the requested form";
 
 /** An answer that cannot be used is a failure, so that the breaker notices a model that only gives such ones. */
 function checkReply(reply: ModelReply, schema: AnswerForm<unknown>): ModelReply {

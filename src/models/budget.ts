@@ -13,7 +13,11 @@ interface Spend {
 export interface ModelLimits {
   readonly usdPerDay: number;
   readonly usdPerCall: number;
+  /** The settings that they come from. A loop's workers have a day of their own: a person starts them. */
+  readonly from?: "judge" | "loop";
 }
+
+const loopPurpose = /^loop:/;
 
 /** The limit on all calls for one purpose since it began, and the setting it comes from. */
 interface PurposeBudget {
@@ -45,8 +49,13 @@ type Ledger = Pick<Store, "ledger">;
 type ModelEntry = EntryOf<"model.asked" | "model.called">;
 
 /** Calls on the ledger since a time. A call may be there twice: before it was made, and after. */
-async function readCalls({ ledger }: Ledger, since: number): Promise<ModelEntry[]> {
-  return [...(await ledger.since("model.asked", since)), ...(await ledger.since("model.called", since))];
+async function readCalls(
+  { ledger }: Ledger,
+  since: number,
+  from: ModelLimits["from"] = "judge",
+): Promise<ModelEntry[]> {
+  const all = [...(await ledger.since("model.asked", since)), ...(await ledger.since("model.called", since))];
+  return all.filter(({ data }) => loopPurpose.test(data.purpose) === (from === "loop"));
 }
 
 export async function readModelUse(store: Ledger, now: number): Promise<ModelUse> {
@@ -64,7 +73,8 @@ export async function readModelUse(store: Ledger, now: number): Promise<ModelUse
 
 /** The amount spent for one purpose since it began; the clock may have gone back since. */
 export async function readPurposeSpend(store: Ledger, purpose: string, since: number, now: number) {
-  return sumForPurpose(await readCalls(store, Math.min(since, now) - dayMs), purpose);
+  const from = loopPurpose.test(purpose) ? "loop" : "judge";
+  return sumForPurpose(await readCalls(store, Math.min(since, now) - dayMs, from), purpose);
 }
 
 function sumForPurpose(entries: readonly ModelEntry[], purpose: string): Spend {
@@ -117,36 +127,46 @@ export function breakUntil(
 export async function decideBudget(
   store: Ledger,
   now: number,
-  call: { readonly estimate: number; readonly isAgent: boolean; readonly together: PurposeBudget | null },
+  call: {
+    readonly estimate: number;
+    /** What may be set aside beyond the estimate, where there is room for it. */
+    readonly extraUsd: number;
+    readonly together: PurposeBudget | null;
+  },
   limits: ModelLimits,
 ): Promise<{ readonly usdAtMost: number } | { readonly hold: string }> {
-  const { estimate, isAgent, together } = call;
+  const { estimate, extraUsd, together } = call;
+  const from = limits.from ?? "judge";
   // The clock may have gone back since a purpose began.
-  const entries = await readCalls(store, Math.min(now, together?.since ?? now) - dayMs);
-  const until = findBreakerEnd(entries, now);
+  const entries = await readCalls(store, Math.min(now, together?.since ?? now) - dayMs, from);
+  // A person who starts a loop sees its workers fail, and each of unknown cost counts as the most it could cost.
+  const until = from === "loop" ? null : findBreakerEnd(entries, now);
   if (until !== null) {
     const minutes = Math.ceil((until - now) / 60_000);
     return { hold: `the model failed ${failuresToOpenBreaker} times in a row; next try in ${minutes} min` };
   }
   const cost = `a call could cost ${formatUsd(estimate)}`;
   if (estimate > limits.usdPerCall)
-    return { hold: `${cost}, more than ${formatUsd(limits.usdPerCall)} (judge.budgetCall)` };
+    return { hold: `${cost}, more than ${formatUsd(limits.usdPerCall)} (${from}.budgetCall)` };
   const own = together ? sumForPurpose(entries, together.purpose).usd : 0;
   if (together && own + estimate > together.usd) {
     const spent = `${formatUsd(own)} of ${formatUsd(together.usd)} are spent (${together.setting})`;
     return { hold: `${spent}, and ${cost}` };
   }
   const { calls, usd } = sumSince(entries, now - dayMs);
-  if (calls >= callsPerDay) return { hold: `${calls} calls of models in the last day` };
+  if (calls >= callsPerDay && from === "judge") return { hold: `${calls} calls of models in the last day` };
   if (usd + estimate > limits.usdPerDay)
-    return { hold: `${describeDaySpend(usd, limits.usdPerDay)}, and ${cost}` };
-  if (!isAgent) return { usdAtMost: estimate };
+    return { hold: `${describeDaySpend(usd, limits.usdPerDay, from)}, and ${cost}` };
   const left = Math.min(limits.usdPerDay - usd, together ? together.usd - own : Number.POSITIVE_INFINITY);
-  return { usdAtMost: Math.max(estimate, Math.min(estimate + agentExtraUsd, limits.usdPerCall, left)) };
+  return { usdAtMost: Math.max(estimate, Math.min(estimate + extraUsd, limits.usdPerCall, left)) };
 }
 
-export function describeDaySpend(usd: number, usdPerDay: number): string {
-  return `${formatUsd(usd)} of ${formatUsd(usdPerDay)} for a day are spent (judge.budgetDay)`;
+export function describeDaySpend(
+  usd: number,
+  usdPerDay: number,
+  from: ModelLimits["from"] = "judge",
+): string {
+  return `${formatUsd(usd)} of ${formatUsd(usdPerDay)} for a day are spent (${from}.budgetDay)`;
 }
 
 export function formatUsd(amount: number): string {

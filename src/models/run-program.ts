@@ -12,6 +12,7 @@ interface ProgramRun {
   readonly stdout: string;
   readonly stderr: string;
   readonly timedOut: boolean;
+  readonly aborted: boolean;
   /** Why it could not be started. */
   readonly missing: string | null;
 }
@@ -22,6 +23,12 @@ interface RunOptions {
   /** Written to its standard input. */
   readonly input: string;
   readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /**
+   * A variable, as `NAME=value`, that only this program's processes have. By it those end too that left the process
+   * group, where the system tells (Linux).
+   */
+  readonly mark?: string;
 }
 
 /** Time to read what an ended program has printed. */
@@ -39,23 +46,27 @@ export async function runProgram(
   args: readonly string[],
   options: RunOptions,
 ): Promise<ProgramRun> {
+  const silent = { code: null, stdout: "", stderr: "", timedOut: false };
+  if (options.signal?.aborted) return { ...silent, aborted: true, missing: null };
   try {
     return await collectOutput(spawnGuarded(command, args, options), command, options);
   } catch (error) {
     // Arguments that are too long or invalid; they are not repeated here.
     const missing = (error as NodeJS.ErrnoException).code ?? "it cannot be started";
-    return { code: null, stdout: "", stderr: "", timedOut: false, missing };
+    return { ...silent, aborted: false, missing };
+  } finally {
+    if (options.mark !== undefined) await endMarked(options.mark);
   }
 }
 
 function collectOutput(
   child: ReturnType<typeof spawnGuarded>,
   command: string,
-  { input, timeoutMs }: RunOptions,
+  { input, timeoutMs, signal }: RunOptions,
 ): Promise<ProgramRun> {
   return new Promise((resolve) => {
     const output = { stdout: "", stderr: "" };
-    let timedOut = false;
+    const cut = { timedOut: false, aborted: false };
     for (const name of ["stdout", "stderr"] as const)
       child[name].setEncoding("utf8").on("data", (text: string) => {
         if (output[name].length < maxAnswerBytes) output[name] += text;
@@ -67,11 +78,14 @@ function collectOutput(
       child.stdout.destroy();
       child.stderr.destroy();
     };
-    const timer = setTimeout(() => {
-      timedOut = true;
+    const stop = (why: keyof typeof cut) => {
+      cut[why] = true;
       killGroup(child);
       closePipes();
-    }, timeoutMs);
+    };
+    const timer = setTimeout(() => stop("timedOut"), timeoutMs);
+    const abort = () => stop("aborted");
+    signal?.addEventListener("abort", abort, { once: true });
     let draining: NodeJS.Timeout | undefined;
     child.on("exit", () => {
       killGroup(child);
@@ -80,8 +94,9 @@ function collectOutput(
     const end = (code: number | null, missing: string | null) => {
       clearTimeout(timer);
       clearTimeout(draining);
+      signal?.removeEventListener("abort", abort);
       killGroup(child);
-      resolve({ code, ...output, timedOut, missing });
+      resolve({ code, ...output, ...cut, missing });
     };
     child
       .on("error", (error) => end(null, error.message))
@@ -103,15 +118,35 @@ function killGroup(child: ChildProcess): void {
  * Starts a program beside a guard that kills the group when the fourth pipe closes, which happens when this process
  * ends, however that comes about. The guard starts first, so that no moment is left unguarded.
  */
-function spawnGuarded(command: string, args: readonly string[], { cwd, env }: RunOptions) {
+function spawnGuarded(command: string, args: readonly string[], { cwd, env, mark }: RunOptions) {
   if (process.platform === "win32") return spawn(command, args, { cwd, env, stdio: "pipe" });
-  const guarded = '{ read -r _ <&3; kill -s KILL -- "-$$"; } >/dev/null 2>&1 & exec "$@" 3<&-';
+  // The guard has no mark itself: a process keeps the environment that it was started with.
+  const [sweep, marked] = mark === undefined ? ["", ""] : [`${sweepMarked(mark)}; `, `export ${mark}; `];
+  const guarded = `{ read -r _ <&3; ${sweep}kill -s KILL -- "-$$"; } >/dev/null 2>&1 & ${marked}exec "$@" 3<&-`;
   const child = spawn("/bin/sh", ["-c", guarded, shellName, command, ...args], {
     ...{ cwd, env, detached: true },
     stdio: ["pipe", "pipe", "pipe", "pipe"],
   });
   child.stdio[3]?.on("error", () => {});
   return child;
+}
+
+/** Shell words that kill each process with a mark, more than once because one may be starting another. */
+function sweepMarked(mark: string): string {
+  if (!/^\w+=[\w-]+$/.test(mark)) throw new Error(`not a mark: ${mark}`);
+  const find = `found=$(grep -lsF ${mark} /proc/[0-9]*/environ)`;
+  const kill = 'kill -s KILL $(echo "$found" | cut -d/ -f3)';
+  return `for _ in 1 2 3 4 5; do ${find}; [ -n "$found" ] || break; ${kill}; done`;
+}
+
+const sweepMs = 5_000;
+
+function endMarked(mark: string): Promise<void> {
+  if (process.platform !== "linux") return Promise.resolve();
+  return new Promise((resolve) => {
+    const sweep = spawn("/bin/sh", ["-c", sweepMarked(mark)], { stdio: "ignore", timeout: sweepMs });
+    sweep.on("error", () => resolve()).on("close", () => resolve());
+  });
 }
 
 /** Why the shell could not run the program; null where it did. A program itself may also exit with 126 or 127. */

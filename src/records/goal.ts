@@ -17,7 +17,7 @@ export interface WorkFacts {
   readonly outputChars: number;
   /** Failures that the work overcame. */
   readonly overcome: number;
-  /** Times that a person said it was wrong, or turned a call down. */
+  /** Times that a person said it was wrong, also by turning a call down with words. */
   readonly corrections: number;
   /** Calls that failed in the same words as one before. */
   readonly retries: number;
@@ -70,6 +70,8 @@ export interface GoalOpened extends OfGoal {
   readonly batch: string | null;
   /** Research that is to be there before the work begins. */
   readonly prefetch: readonly string[];
+  /** The project's folder, wherever a goal is worked with later. */
+  readonly root: string | null;
   /** A reader's goal changes nothing and does not ask the web. */
   readonly reader: boolean;
   /** Why the same is tried once more after the brake. */

@@ -105,6 +105,7 @@ export {
   type Trouble,
   type UseVerdict,
 } from "./lesson.ts";
+export type { RunBegun, RunEnded, RunId } from "./loop.ts";
 export {
   type Actor,
   abridge,
@@ -119,12 +120,14 @@ export {
   type EventOutline,
   eventChars,
   type Format,
+  findHashedFolder,
   findOwnCheckouts,
   formatRef,
   getSessionId,
   getThreadId,
   identifyProject,
   isPersons,
+  nameHashedProject,
   noCounts,
   normaliseRemote,
   type Outcome,
@@ -146,6 +149,7 @@ export {
   type ThreadState,
   type TranscriptId,
 } from "./session.ts";
+export type { StoredTeamEntry, TeamEntry, TeamEntryKind } from "./team.ts";
 export {
   type AuthoringFault,
   authoredId,

@@ -13,6 +13,7 @@ import type {
   Trouble,
   UseVerdict,
 } from "./lesson.ts";
+import type { RunAdopted, RunBegun, RunEnded, RunMoved } from "./loop.ts";
 import type { Actor, Project, SessionId, TranscriptId } from "./session.ts";
 import type {
   NudgeDecided,
@@ -205,6 +206,16 @@ export type LedgerEntry =
   | Entry<"skill.imported", ImportedSkill>
   /** Decision about imports. */
   | Entry<"import.decided", { readonly imports: readonly string[]; readonly decision: ImportWord }>
+  /** A person shared a lesson, or a skill, with a team; null took it back. */
+  | Entry<
+      "team.shared",
+      { readonly team: string; readonly thing: string; readonly name: string; readonly share: string | null }
+    >
+  /** A person's word on everything that a member of a team shares; `asked`: each thing is put to them. */
+  | Entry<
+      "author.decided",
+      { readonly team: string; readonly author: string; readonly word: "accepted" | "rejected" | "asked" }
+    >
   /** The person was told of a failure that several sessions met and none overcame. */
   | Entry<
       "chronic.told",
@@ -238,6 +249,11 @@ export type LedgerEntry =
   /** Goals, what was noticed and kept, and what their duties came to. */
   | GoalEntries
   | Entry<"cadence.kept", CadenceKept>
+  /** A run of the learning loop: how it began, each thing that came back, and how it ended. */
+  | Entry<"loop.begun", RunBegun>
+  | Entry<"loop.moved", RunMoved>
+  | Entry<"loop.ended", RunEnded>
+  | Entry<"loop.adopted", RunAdopted>
   /** A lesson or a skill was rated for a session. */
   | Entry<"use.rated", UseRating>
   /** The measurements of a session, kept for comparison after its events are purged. */

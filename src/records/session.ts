@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../base/index.ts";
+import { type Json, type JsonObject, sha256 } from "../base/index.ts";
 
 /**
  * The id of a session as one transcript file tells it: the file's path, and within a file of several sessions which
@@ -166,8 +166,9 @@ export function normaliseRemote(remote: string): string | null {
 
 /**
  * By which id each project is to be counted. A session that brought no remote, and whose folder is gone, knows only
- * that folder: where a project with a remote has it, or one above it, they are one project. A worktree that an agent
- * keeps in its own folder is known by the repository's name, if one repository of that person has it.
+ * that folder: where a project with a remote has it, or one above it, they are one project. One that is known by the
+ * hash of its folder alone is that of the folder. A worktree that an agent keeps in its own folder is known by the
+ * repository's name, if one repository of that person has it.
  */
 export function resolveProjectIds(places: Iterable<Pick<Project, "id" | "root">>): (id: string) => string {
   const remotes = new Map<string, string>();
@@ -194,11 +195,27 @@ export function resolveProjectIds(places: Iterable<Pick<Project, "id" | "root">>
   }
   return (project) => {
     if ((roots.get(project) ?? project) !== project) return project;
+    const hashed = findHashedFolder(project, roots.values());
+    if (hashed !== null) return resolveFolder(hashed);
     const worktree = agentWorktree.exec(project);
     if (!worktree) return resolveFolder(project);
     const found = [...(names.get(`${worktree[1]} ${worktree[2] ?? worktree[3]}`) ?? [])];
     return found.length === 1 && found[0] !== undefined ? found[0] : project;
   };
+}
+
+/** The remote of a project of which only the SHA-256 of its folder is known. */
+export function nameHashedProject(hash: string): string {
+  return `gemini:project-${hash.slice(0, 12)}`;
+}
+
+/** The folder, among some, after whose hash a project is named; as a project's id the name has a slash for its colon. */
+export function findHashedFolder(project: string, folders: Iterable<string | null>): string | null {
+  const name = project.replace("/", ":");
+  if (!name.startsWith(nameHashedProject(""))) return null;
+  for (const folder of folders)
+    if (folder !== null && nameHashedProject(sha256(folder)) === name) return folder;
+  return null;
 }
 
 /** A folder in which sessions of a project took place. */

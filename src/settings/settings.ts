@@ -153,6 +153,30 @@ const allSettings = {
     dollarsPerMillion,
     "US dollars per million tokens answered, or null",
   ),
+  "loop.budget": setting(
+    "most that one run of the loop may cost",
+    5,
+    numberUpTo(1_000),
+    "US dollars for one run of knack loop",
+  ),
+  "loop.budgetDay": setting(
+    "most that a day's runs of the loop may cost",
+    20,
+    numberUpTo(10_000),
+    "US dollars for a day, beside judge.budgetDay",
+  ),
+  "loop.budgetCall": setting(
+    "most that one worker of the loop may cost",
+    1,
+    numberUpTo(100),
+    "US dollars for one worker",
+  ),
+  "loop.workerMinutes": setting(
+    "how long one worker of the loop may take",
+    30,
+    numberUpTo(1_440),
+    "minutes for one worker",
+  ),
   review: setting(
     "reviews in the background",
     "off",

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type SqlBool, sql } from "kysely";
 import { groupBy } from "../base/index.ts";
 import {
   type CallUse,
@@ -166,7 +166,7 @@ function createFindings(db: Kysely<Tables>) {
       const { rows } = await db
         .selectFrom("finding")
         .select(readText(sql`json_group_array(json_array(${joinNearColumns()}))`).as("rows"))
-        .where("n", "in", sql<number>`(select value from json_each(${JSON.stringify(enough)}))`)
+        .where("n", "in", sql<number>`(select value from json_each(cast(${JSON.stringify(enough)} as text)))`)
         .executeTakeFirstOrThrow();
       return (parseJson(rows) as NearRow[]).map(([id, lessonId, kind, trigger, action]) => ({
         ...{ id, lessonId, kind, trigger, action },
@@ -190,7 +190,7 @@ function createFindings(db: Kysely<Tables>) {
       const named = db.selectFrom("cue").select("finding as n").distinct().where("cue", "in", cues);
       if (by === null) return inOrder(await named.execute());
       return inOrder(
-        await db.selectFrom("finding").select("n").where("n", "in", named).where(isJudged, "=", 1).execute(),
+        await db.selectFrom("finding").select("n").where("n", "in", named).where(isJudged).execute(),
       );
     },
     /** Findings of a scope with at least two of these words: most words first, then latest; up to a limit. */
@@ -255,7 +255,9 @@ function createFindings(db: Kysely<Tables>) {
       await db
         .insertInto("withdrawn")
         .values({ id, pass })
-        .onConflict((conflict) => conflict.column("id").doUpdateSet({ pass: sql`max(pass, excluded.pass)` }))
+        .onConflict((conflict) =>
+          conflict.column("id").doUpdateSet({ pass: sql`max(withdrawn.pass, excluded.pass)` }),
+        )
         .execute();
     },
     /** The latest pass at which it did not hold; 0 when it always did. */
@@ -336,7 +338,9 @@ async function saveWords(db: Kysely<Tables>, scope_id: string, finding: number, 
   await db
     .insertInto("term_count")
     .values(words.map((word) => ({ scope_id, word, findings: 1 })))
-    .onConflict((conflict) => conflict.doUpdateSet({ findings: sql`findings + 1` }))
+    .onConflict((conflict) =>
+      conflict.columns(["scope_id", "word"]).doUpdateSet({ findings: sql`term_count.findings + 1` }),
+    )
     .execute();
 }
 
@@ -359,7 +363,7 @@ async function dropWords(db: Kysely<Tables>, finding: string): Promise<void> {
 }
 
 /** Matches raw JSON: quotes within texts are escaped. */
-const isJudged = sql<number>`instr(finding.data, '"by":"judge"') > 0`;
+const isJudged = sql<SqlBool>`instr(finding.data, '"by":"judge"') > 0`;
 
 /** Columns of a finding for evidence. */
 const evidenceNames = ["id", "kind", "run", "at", "found_at", "origin", "confidence"] as const;
@@ -369,7 +373,7 @@ const evidenceColumns = [
   isJudged.as("by"),
 ];
 
-type EvidenceRow = Pick<Tables["finding"], (typeof evidenceNames)[number]> & { readonly by: number };
+type EvidenceRow = Pick<Tables["finding"], (typeof evidenceNames)[number]> & { readonly by: SqlBool };
 
 function evidenceFromRow(row: EvidenceRow): FindingEvidence {
   const { id, kind, run, at, found_at, origin, confidence, by } = row;

@@ -2,7 +2,7 @@ import { type AliasedRawBuilder, type Kysely, type RawBuilder, sql } from "kysel
 import { KnackError } from "../base/index.ts";
 
 /** Databases of another version are refused. Raise it with every change below. */
-export const schemaVersion = 10;
+export const schemaVersion = 11;
 
 /**
  * Tables as they are on disk: a name and a type of SQLite's for each column, with "?" where it may be null. Times are
@@ -99,6 +99,12 @@ const tables = {
   change: { columns: "id text, path text, state text, at integer, data text", keys: "primary key (id)" },
   /** Ledger records of imports. */
   imported: { columns: "key text, id text, at integer, data text", keys: "primary key (key)" },
+  /** The entries of a team's ledger that are known here; those without a time of recording were not sent yet. */
+  team_entry: {
+    columns: `id text, repository text?, machine text, author text, sequence integer, kind text, subject text,
+      content text, signature text, recorded_at integer?`,
+    keys: "primary key (id)",
+  },
   /** Leases on background work. */
   lease: { columns: "name text, holder text, until integer", keys: "primary key (name)" },
 } as const;
@@ -129,17 +135,8 @@ const columnTypes = new Map(
 /** Tables whose rows are little more than their key. */
 const withoutRowid: ReadonlySet<string> = new Set(["term", "term_count", "cue", "opposition"]);
 
-/** The statements that make an empty database. */
-export const createStatements: readonly string[] = [
-  ...Object.entries(tables).map(([table, { keys }]) => {
-    const columns = [...(columnTypes.get(table) ?? [])].map(([name, type]) =>
-      type.endsWith("?") ? `${name} ${type.slice(0, -1)}` : `${name} ${type} not null`,
-    );
-    const all = [...columns, ...(keys === "" ? [] : [keys])].join(", ");
-    return `create table ${table} (${all})${withoutRowid.has(table) ? " without rowid" : ""}`;
-  }),
-  "create trigger ledger_stays before update of n, at, project, session, actor, type, key, recorded_at, digest, prev, link on ledger begin select raise(abort, 'the ledger is only appended to'); end",
-  "create trigger ledger_keeps before delete on ledger begin select raise(abort, 'the ledger is only appended to'); end",
+/** The same for every database. */
+export const createIndexes: readonly string[] = [
   "create index ledger_of_type on ledger (type, at)",
   "create index session_of_path on session (path)",
   "create index finding_of_lesson on finding (lesson_id)",
@@ -157,6 +154,36 @@ export const createStatements: readonly string[] = [
   "create index goal_of_project on goal (project, closed_at)",
   "create index goal_of_session on goal (session)",
   "create index imported_by_id on imported (id)",
+  "create index team_entry_chain on team_entry (machine, sequence)",
+  "create index team_entry_subject on team_entry (subject)",
+  "create index team_entry_kind on team_entry (kind, repository)",
+];
+
+/** The columns of a table with their types of SQLite's, "?" where one may be null, and the keys of the table. */
+export interface TableShape {
+  readonly name: TableName;
+  readonly columns: ReadonlyMap<string, string>;
+  readonly keys: string;
+}
+
+export const tableShapes: readonly TableShape[] = Object.entries(tables).map(([name, { keys }]) => ({
+  name: name as TableName,
+  columns: columnTypes.get(name) ?? new Map(),
+  keys,
+}));
+
+/** The statements that make an empty database of SQLite. */
+export const createStatements: readonly string[] = [
+  ...tableShapes.map(({ name, columns, keys }) => {
+    const typed = [...columns].map(([column, type]) =>
+      type.endsWith("?") ? `${column} ${type.slice(0, -1)}` : `${column} ${type} not null`,
+    );
+    const all = [...typed, ...(keys === "" ? [] : [keys])].join(", ");
+    return `create table ${name} (${all})${withoutRowid.has(name) ? " without rowid" : ""}`;
+  }),
+  "create trigger ledger_stays before update of n, at, project, session, actor, type, key, recorded_at, digest, prev, link on ledger begin select raise(abort, 'the ledger is only appended to'); end",
+  "create trigger ledger_keeps before delete on ledger begin select raise(abort, 'the ledger is only appended to'); end",
+  ...createIndexes,
 ];
 
 /** Rows or keys in one statement: SQLite takes some 32,000 values, and a row has up to 20. */
@@ -215,11 +242,17 @@ export async function selectRows<Table extends TableName>(
   const names = [...(columnTypes.get(table)?.keys() ?? [])] as (keyof Tables[Table] & string)[];
   const select = sql`select ${sql.join(readColumns(table, names))} from ${sql.table(table)}`;
   const order =
-    orderBy.length === 0 ? sql`` : sql`order by ${sql.join(orderBy.map((name) => sql.ref(name)))}`;
+    orderBy.length === 0 ? sql`` : sql`order by ${sql.join(orderBy.map((name) => orderRows(table, name)))}`;
   const run = async (condition: RawBuilder<unknown>) =>
     (await sql<Tables[Table]>`${select} ${condition} ${order}`.execute(db)).rows;
   if (where === undefined) return run(sql``);
   return inSlices(values, (some) => run(sql`where ${sql.ref(where)} in (${sql.join(some)}) ${and}`));
+}
+
+/** Rows without a value come first in every database. */
+function orderRows(table: TableName, name: string): RawBuilder<unknown> {
+  const isNullable = columnTypes.get(table)?.get(name)?.endsWith("?");
+  return isNullable ? sql`${sql.ref(name)} nulls first` : sql.ref(name);
 }
 
 export function parseJson(text: string) {

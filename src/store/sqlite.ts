@@ -20,6 +20,7 @@ import {
   SqliteDialect,
   type SqliteDialectConfig,
   SqliteDriver,
+  sql,
 } from "kysely";
 import Database from "libsql";
 import {
@@ -33,7 +34,7 @@ import {
 import type { LedgerEntry } from "../records/index.ts";
 import { findLost, type LedgerHead } from "./ledger.ts";
 import { createStatements, damagedRow, schemaVersion, type Tables } from "./schema.ts";
-import { createStore, listFaults, type Store } from "./store.ts";
+import { createStore, type Store, type StoreEngine } from "./store.ts";
 
 interface Options {
   /** A file, or ":memory:". */
@@ -138,7 +139,7 @@ function prepareDatabase(opened: Database.Database, preparation: Preparation): S
     readHead: () => (keepsHead ? readHead(headFile(path)) : null),
   };
   const db = new Kysely<Tables>({ dialect: new ImmediateDialect({ database }) });
-  return createStore({ db, clock, anchor, ...(onClose && { onClose }) });
+  return createStore({ db, engine: sqliteEngine, clock, anchor, ...(onClose && { onClose }) });
 }
 
 function open(path: string): Database.Database {
@@ -425,6 +426,27 @@ function headBefore(path: string): string {
 /** The text that the first entry is linked to. */
 function beginChain(path: string): string {
   return JSON.stringify({ chain: randomUUID(), after: readHead(headBefore(path)) });
+}
+
+const sqliteEngine: StoreEngine = {
+  durably: async (db, transaction) => {
+    await sql`pragma synchronous = full`.execute(db);
+    try {
+      return await transaction();
+    } finally {
+      await sql`pragma synchronous = normal`.execute(db);
+    }
+  },
+  check: async (db) => listFaults((await sql`pragma integrity_check(20)`.execute(db)).rows),
+  replaceEvents: (columns, rows) => {
+    const row = `(${columns.map(() => "?").join(",")})`;
+    return `insert or replace into event (${columns.join(",")}) values ${Array(rows).fill(row).join(",")}`;
+  },
+};
+
+/** The messages of SQLite's check, without "ok". */
+function listFaults(rows: readonly unknown[]): string[] {
+  return rows.flatMap((row) => Object.values(row as object)).filter((text) => text !== "ok");
 }
 
 /** A transaction takes the write lock when it begins: one that reads first and writes later could find it taken. */

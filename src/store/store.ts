@@ -26,6 +26,7 @@ import {
   type TableName,
   type Tables,
 } from "./schema.ts";
+import { createTeamEntries } from "./team-entries.ts";
 
 /** Room for the events of one session in the events' keys: more than a transcript of any size has. */
 const eventsPerSession = 2 ** 24;
@@ -47,24 +48,30 @@ export interface Store extends ReturnType<typeof createParts> {
   close(): Promise<void>;
 }
 
+/** What differs between databases beyond the words of their queries. */
+export interface StoreEngine {
+  /** Runs a transaction that survives a power loss from the moment it ends. */
+  durably<T>(db: Kysely<Tables>, transaction: () => Promise<T>): Promise<T>;
+  check(db: Kysely<Tables>): Promise<string[]>;
+  /** The statement that inserts or replaces so many rows of these columns of `event`. */
+  replaceEvents(columns: readonly string[], rows: number): string;
+}
+
 interface StoreSource {
   readonly db: Kysely<Tables>;
+  readonly engine: StoreEngine;
   readonly clock: Clock;
   readonly anchor: ChainAnchor;
   readonly onClose?: () => void;
 }
 
 export function createStore(source: StoreSource): Store {
-  const { db, onClose } = source;
+  const { db, engine, onClose } = source;
   return {
     ...createParts(source),
-    transaction: async (work, how) => {
-      if (how?.durable) await sql`pragma synchronous = full`.execute(db);
-      try {
-        return await db.transaction().execute((tx) => work(createStore({ ...source, db: tx })));
-      } finally {
-        if (how?.durable) await sql`pragma synchronous = normal`.execute(db);
-      }
+    transaction: (work, how) => {
+      const run = () => db.transaction().execute((tx) => work(createStore({ ...source, db: tx })));
+      return how?.durable ? engine.durably(db, run) : run();
     },
     close: async () => {
       await db.destroy();
@@ -73,15 +80,16 @@ export function createStore(source: StoreSource): Store {
   };
 }
 
-function createParts({ db, clock, anchor }: StoreSource) {
+function createParts({ db, engine, clock, anchor }: StoreSource) {
   return {
     ledger: createLedger(db, clock, anchor),
     readings: createReadings(db),
     sessions: createSessions(db),
-    events: createEvents(db, clock),
+    events: createEvents(db, engine, clock),
     projects: createProjects(db),
     learning: createLearning(db),
     goals: createGoals(db),
+    team: createTeamEntries(db),
     leases: createLeases(db),
     /**
      * The time by which things age: that of the third-latest session, and never ahead of the clock. A clock that is
@@ -97,14 +105,9 @@ function createParts({ db, clock, anchor }: StoreSource) {
     clearFolds: async () => {
       for (const table of foldTables) await db.deleteFrom(table).execute();
     },
-    /** Errors from SQLite's integrity check; empty if there are none. */
-    check: async () => listFaults((await sql`pragma integrity_check(20)`.execute(db)).rows),
+    /** Errors from the database's own check; empty if there are none. */
+    check: () => engine.check(db),
   };
-}
-
-/** The messages of SQLite's check, without "ok". */
-export function listFaults(rows: readonly unknown[]): string[] {
-  return rows.flatMap((row) => Object.values(row as object)).filter((text) => text !== "ok");
 }
 
 function createReadings(db: Kysely<Tables>) {
@@ -223,7 +226,7 @@ function sessionToRow({ project, counts, ...session }: Session): Omit<Tables["se
   };
 }
 
-function createEvents(db: Kysely<Tables>, clock: Clock) {
+function createEvents(db: Kysely<Tables>, engine: StoreEngine, clock: Clock) {
   const findBase = async (transcript: TranscriptId): Promise<number> => {
     const row = await db.selectFrom("session").select("n").where("id", "=", transcript).executeTakeFirst();
     return (row?.n ?? 0) * eventsPerSession;
@@ -336,7 +339,10 @@ function createEvents(db: Kysely<Tables>, clock: Clock) {
       });
       for (let from = 0; from < rows.length; from += insertedAtOnce) {
         const some = rows.slice(from, from + insertedAtOnce);
-        await db.executeQuery(CompiledQuery.raw(insertEvents(some.length), some.flat()));
+        // Written out: events come by the hundred thousand, and building a query costs more than running it.
+        await db.executeQuery(
+          CompiledQuery.raw(engine.replaceEvents(eventColumns, some.length), some.flat()),
+        );
       }
     },
     /** Replaces values in the events of these sessions that are saved already. */
@@ -385,7 +391,7 @@ const outlinedAtOnce = 5_000;
 /** The outlines as one text: the database need not make objects of what is not asked for. */
 function outlineRows(base: number) {
   const always = sql`id - ${base}, kind, facts ->> 'sidechain'`;
-  const ofCall = sql`outcome, facts ->> 'tool', substr(facts ->> 'command', 1, ${outlinedCommandChars}), facts ->> '$.files[0]'`;
+  const ofCall = sql`outcome, facts ->> 'tool', substr(facts ->> 'command', 1, ${outlinedCommandChars}), facts -> 'files' ->> 0`;
   const row = sql`case kind when 'call' then json_array(${always}, ${ofCall}) else json_array(${always}) end`;
   return readText(sql`json_group_array(${row})`).as("rows");
 }
@@ -393,7 +399,7 @@ function outlineRows(base: number) {
 type OutlineRow = readonly [
   n: number,
   kind: EventOutline["kind"],
-  sidechain: number,
+  sidechain: number | boolean,
   outcome?: EventOutline["outcome"],
   tool?: string | null,
   head?: string | null,
@@ -402,7 +408,7 @@ type OutlineRow = readonly [
 
 function outlineFromRow(row: OutlineRow): EventOutline {
   const [n, kind, sidechain, outcome = null, tool = null, head = null, file = null] = row;
-  return { n, kind, sidechain: sidechain === 1, outcome, tool, head, file };
+  return { n, kind, sidechain: Boolean(sidechain), outcome, tool, head, file };
 }
 
 async function dropEvents(db: Kysely<Tables>, n: number): Promise<number> {
@@ -413,11 +419,7 @@ async function dropEvents(db: Kysely<Tables>, n: number): Promise<number> {
 
 const insertedAtOnce = 100;
 
-/** Written out because events come by the hundred thousand, and building a query costs more than running it. */
-function insertEvents(rows: number): string {
-  const values = Array(rows).fill("(?,?,?,?,?,?)").join(",");
-  return `insert or replace into event (id,kind,outcome,origin,text,facts) values ${values}`;
-}
+const eventColumns = ["id", "kind", "outcome", "origin", "text", "facts"] as const;
 
 function eventToRow({ ref, kind, outcome, origin, text, ...facts }: Event, base: number): unknown[] {
   return [base + parseRef(ref), kind, outcome, origin, text, JSON.stringify(facts)];

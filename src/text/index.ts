@@ -11,6 +11,7 @@ export {
   hiddenCharacters,
   inlineCode,
   isExpectedCharacter,
+  listWords,
   oneLine,
   quoteYaml,
   regionFlags,

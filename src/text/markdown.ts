@@ -160,6 +160,11 @@ export function several(count: number, noun: string, plural = `${noun}s`): strin
   return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
 }
 
+/** `a`, `a and b`, `a, b and c`. */
+export function listWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
+
 /** Decodes bytes, keeping a byte order mark; null if they are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {

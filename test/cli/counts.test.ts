@@ -1,6 +1,9 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
-import { machine } from "../helpers/machine.ts";
+import { type Machine, machine } from "../helpers/machine.ts";
 import { sharedFolder } from "../helpers/temp.ts";
 
 /** Reads a screen's text and its JSON on one home. */
@@ -28,17 +31,75 @@ function keysIn(json: unknown): string[] {
   return [...own, ...Object.values(json).flatMap(keysIn)];
 }
 
+const yesterday = (minute: number) => new Date(Date.now() - 86_400_000 + minute * 60_000).toISOString();
+const missing = "Error: Cannot find module 'zod'";
+
+/** A session of Gemini CLI that names its folder by a hash alone, and fails once. */
+function addGemini({ home, tidewatch }: Machine): void {
+  const shell = {
+    id: "c1",
+    name: "run_shell_command",
+    args: { command: "node build.mjs" },
+    status: "success",
+  };
+  const response = { output: `${missing}\nExit Code: 1` };
+  const result = [{ functionResponse: { id: "c1", name: "run_shell_command", response } }];
+  const chat = {
+    ...{ sessionId: "g1", projectHash: createHash("sha256").update(tidewatch).digest("hex"), kind: "main" },
+    ...{ startTime: yesterday(0), lastUpdated: yesterday(2) },
+    messages: [
+      { id: "m1", timestamp: yesterday(0), type: "user", content: [{ text: "build the page" }] },
+      { id: "m2", timestamp: yesterday(1), type: "gemini", content: "", toolCalls: [{ ...shell, result }] },
+    ],
+  };
+  write(join(home, ".gemini/tmp/a1b2/chats/session-g1.json"), JSON.stringify(chat));
+}
+
+/** A session of pi in a folder of its own, which fails once. */
+function addPi({ home }: Machine): void {
+  const message = (id: string, minute: number, role: string, more: object) => ({
+    ...{ type: "message", id, parentId: null, timestamp: yesterday(minute) },
+    message: { role, ...more },
+  });
+  const say = (text: string) => [{ type: "text", text }];
+  const bash = { type: "toolCall", id: "c1", name: "bash", arguments: { command: "node build.mjs" } };
+  const failed = { toolCallId: "c1", toolName: "bash", isError: true };
+  const records = [
+    { type: "session", version: 3, id: "p1", timestamp: yesterday(0), cwd: join(home, "work/lagoon") },
+    message("r1", 0, "user", { content: say("build it") }),
+    message("r2", 1, "assistant", { content: [bash] }),
+    message("r3", 1, "toolResult", { ...failed, content: say(`${missing}\n\nCommand exited with code 1`) }),
+  ];
+  const lines = records.map((record) => JSON.stringify(record));
+  write(join(home, ".pi/agent/sessions/lagoon/p1.jsonl"), `${lines.join("\n")}\n`);
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
 type Row = { sessions: number; skills: number; rules: number; lessons: Record<string, number> };
 
-describe("The screens of one home", () => {
+describe("The screens of one home, with four agents in three projects,", () => {
   const screens = {} as Record<
-    "init" | "status" | "lessons" | "sessions" | "backtest" | "projects" | "learn" | "report" | "skills",
+    | ("init" | "status" | "lessons" | "sessions" | "backtest" | "projects" | "learn" | "report" | "skills")
+    | ("first" | "firstLearn" | "firstStatus"),
     Screen
   >;
 
-  const { home } = machine({ home: sharedFolder() });
+  const person = machine({ home: sharedFolder() });
+  const { home } = person;
+  // One at a time, so that what is for another time is counted too.
+  write(join(home, ".knack/config.json"), JSON.stringify({ suggestions: 1 }));
+  addGemini(person);
+  addPi(person);
 
   beforeAll(async () => {
+    screens.first = await readScreen(home, "init", "--yes");
+    screens.firstLearn = await readScreen(home, "learn");
+    screens.firstStatus = await readScreen(home, "status");
+    await knackHere(["config", "set", "suggestions", "20"], { home });
     await knackHere(["learn", "--yes", "--where", "everywhere"], { home });
     screens.init = await readScreen(home, "init", "--yes");
     screens.learn = await readScreen(home, "learn");
@@ -60,14 +121,29 @@ describe("The screens of one home", () => {
       backtest.json.sessions,
       sum(rows, (row) => row.sessions),
     ];
-    expect(new Set(counts)).toEqual(new Set([8]));
+    expect(new Set(counts)).toEqual(new Set([10]));
+    expect(init.stdout).toMatch(/^Found Claude Code, Codex, Gemini CLI and pi: /);
     const places = [
       status.json.projects,
       countIn(sessions, /sessions in (\d+) projects/),
+      countIn(learn, /sessions in (\d+) projects/),
       backtest.json.projects.length,
       rows.length,
     ];
-    expect(new Set(places)).toEqual(new Set([2]));
+    expect(new Set(places)).toEqual(new Set([3]));
+  });
+
+  test("count the same lessons to decide, those for another time among them", () => {
+    const { first, firstLearn, firstStatus } = screens;
+    const counts = [
+      first.json.learned.lessons,
+      countIn(first, /^(\d+) lessons to keep or not/m),
+      countIn(firstLearn, /^1 lesson worth keeping \((\d+) more after these\)/m) + 1,
+      firstStatus.json.suggestions,
+      countIn(firstStatus, /(\d+) lessons to decide/),
+    ];
+    expect(new Set(counts).size).toBe(1);
+    expect(counts[0]).toBeGreaterThan(2);
   });
 
   test("count the same failures, repeats and answers", () => {

@@ -25,8 +25,10 @@ export interface DrivenAgent {
   readonly isToldBeside?: boolean;
   /** Knack's commands are answered without the model. */
   readonly answersCommands?: boolean;
-  /** The words that start it with a prompt, and end it when it is answered. */
-  readonly command: (prompt: string) => Promise<readonly [string, ...string[]]>;
+  /** The words that start it. */
+  readonly program: () => Promise<readonly [string, ...string[]]>;
+  /** The words after these that give it a prompt, and end it when it is answered. */
+  readonly answers: (prompt: string) => readonly string[];
 }
 
 /** A machine with one agent on it, and what was done there. */
@@ -53,20 +55,28 @@ async function harbor(project: string): Promise<void> {
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "harbor", scripts }));
 }
 
-function scriptFor({ shell }: DrivenAgent): Script {
+/** The session in which a call fails and its fix is found. */
+export const firstPrompt = "See that the harbor is in order";
+
+export function playFirst({ shell }: Pick<DrivenAgent, "shell">) {
+  return {
+    says: firstPrompt,
+    turns: [
+      [says("The checks."), shell("npm run verfy")],
+      [says("There is no such script; which are there?"), shell("cat package.json")],
+      [says("It is called verify."), shell("npm run verify")],
+      [says("Once more, to be sure."), shell("npm run verify")],
+      [says("All is in order.")],
+    ],
+  };
+}
+
+function scriptFor(agent: DrivenAgent): Script {
+  const { shell } = agent;
   return {
     turns: [[says("Nothing is scripted for that.")]],
     branches: [
-      {
-        says: "See that the harbor is in order",
-        turns: [
-          [says("The checks."), shell("npm run verfy")],
-          [says("There is no such script; which are there?"), shell("cat package.json")],
-          [says("It is called verify."), shell("npm run verify")],
-          [says("Once more, to be sure."), shell("npm run verify")],
-          [says("All is in order.")],
-        ],
-      },
+      playFirst(agent),
       { says: "Please do npm run verfy again", turns: [[says("I know how: npm run verify.")]] },
       {
         says: "Is everything fine in the docks?",
@@ -80,15 +90,23 @@ function scriptFor({ shell }: DrivenAgent): Script {
   };
 }
 
-/** A person who has this agent and no other, in a home with a space in its path. */
-export async function openMachine(agent: DrivenAgent): Promise<DrivenMachine> {
-  const stage = await setStage({ projectName: "harbör docks", script: scriptFor(agent), setup: harbor });
+/**
+ * A person who has this agent and no other, in a home with a space in its path. What Knack finds on the PATH for it
+ * only says that it is there, unless it is to be asked.
+ */
+export async function openMachine(
+  agent: DrivenAgent,
+  { script = scriptFor(agent), isAsked = false } = {},
+): Promise<DrivenMachine> {
+  const stage = await setStage({ projectName: "harbör docks", script, setup: harbor });
   onTestFinished(() => stage.dispose());
   const dressed = await agent.dress(stage);
   const bin = join(stage.root, "bin");
   mkdirSync(bin);
   // Knack looks for the agent where a person's shell would.
-  writeFileSync(join(bin, agent.id), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  const program = (await agent.program()).map((word) => `"${word}"`).join(" ");
+  const does = isAsked ? `exec ${program} "$@"` : "exit 1";
+  writeFileSync(join(bin, agent.id), `#!/bin/sh\n${does}\n`, { mode: 0o755 });
   const env = { ...dressed, PATH: `${bin}${delimiter}${dressed.PATH ?? ""}` };
   const config = join(stage.home, agent.folder);
   const requests = stage.server.requests as RecordedRequest[];
@@ -98,8 +116,12 @@ export async function openMachine(agent: DrivenAgent): Promise<DrivenMachine> {
     config,
     session: async (prompt) => {
       const from = requests.length;
-      const [program, ...words] = await agent.command(prompt);
-      const ran = await runClient(program, words, { cwd: stage.project, env, seconds: 90 });
+      const [program, ...words] = await agent.program();
+      const ran = await runClient(program, [...words, ...agent.answers(prompt)], {
+        cwd: stage.project,
+        env,
+        seconds: 90,
+      });
       expect(ran.code, ran.stderr).toBe(0);
       return requests.slice(from).map(({ body }) => JSON.stringify(body ?? null));
     },
@@ -121,7 +143,7 @@ export async function playChain(agent: DrivenAgent): Promise<void> {
   expect(set.stdout).toContain("Knack is set up.");
 
   // Session 1 fails, recovers, ends.
-  const first = await session("See that the harbor is in order");
+  const first = await session(firstPrompt);
   expect(first.length).toBeGreaterThan(4);
   expect(first.join()).not.toContain("Knack:");
   await settled();

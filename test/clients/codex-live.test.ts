@@ -20,11 +20,9 @@ const codex: DrivenAgent = {
     /^(?:sessions|archived_sessions|log|tmp|\.tmp|skills\/\.system|shell_snapshots|thread-writer-locks)\/|^(?:[^/]*\.sqlite.*|history\.jsonl|version\.json|models_cache\.json|installation_id|\.sandbox_migration)$/,
   dress: (stage) => dressCodex(stage, false),
   shell: (command) => ({ tool: "exec_command", input: { cmd: command } }),
-  command: async (prompt) => [
-    process.execPath,
-    (await installClients()).codex,
-    "exec",
-    ...["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"],
+  program: async () => [process.execPath, (await installClients()).codex],
+  answers: (prompt) => [
+    ...["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"],
     "--dangerously-bypass-hook-trust",
     prompt,
   ],

@@ -4,12 +4,14 @@ import { claudeLines } from "./claude.ts";
 
 /** Something that happens in a session. */
 export type Step =
-  | { readonly type: "asked"; readonly text: string }
+  | { readonly type: "asked"; readonly text: string; readonly earlier?: number }
   | { readonly type: "replied"; readonly text: string }
   | { readonly type: "ran"; readonly command: string; readonly output: string; readonly ok: boolean }
   | { readonly type: "used"; readonly tool: string; readonly input: object; readonly output: string };
 
 export const asked = (text: string): Step => ({ type: "asked", text });
+/** Words that were typed so much earlier, while the agent was at work. */
+export const typed = (text: string, earlier: number): Step => ({ type: "asked", text, earlier });
 export const replied = (text: string): Step => ({ type: "replied", text });
 export const ran = (command: string, output = "done"): Step => ({ type: "ran", command, output, ok: true });
 export const used = (tool: string, input: object, output = "done"): Step => ({
@@ -53,7 +55,7 @@ export function transcriptOf({ name, cwd = "/home/dev/harbor", at, pace = minute
     const call = `toolu_${name}_${n}`;
     switch (step.type) {
       case "asked":
-        stamp(user(step.text));
+        stamp(user(step.text), -(step.earlier ?? 0));
         break;
       case "replied":
         stamp(says(step.text));

@@ -1,11 +1,16 @@
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { offerServer } from "./postgres.ts";
 
 /** A folder for what the tests of a run share, gone when the run is: a test's own process may be killed before it tidies up. */
-export default function makeSharedFolder(): () => void {
+export default async function makeSharedFolder(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), "knack-shared-"));
   chmodSync(folder, 0o755);
   process.env.KNACK_TEST_SHARED = folder;
-  return () => rmSync(folder, { recursive: true, force: true });
+  const endServer = await offerServer(folder);
+  return async () => {
+    await endServer();
+    rmSync(folder, { recursive: true, force: true });
+  };
 }

@@ -64,7 +64,7 @@ async function holdFor(
   estimate: number,
   together: PurposeBudget | null = null,
 ): Promise<string | null> {
-  const decided = await decideBudget(storeWith(entries), now, { estimate, isAgent: false, together }, limits);
+  const decided = await decideBudget(storeWith(entries), now, { estimate, extraUsd: 0, together }, limits);
   return "hold" in decided ? decided.hold : null;
 }
 
@@ -140,7 +140,7 @@ describe("the budget", () => {
     ["for that no more than the day has left", [called("a", now - 1, 0.9, true, "q")], 0.01, true, 0.1],
   ])("sets aside %s", async (_, entries, estimate, isAgent, usd) => {
     const together = { purpose: "p", usd: 0.3, since: now - 10, setting: "x.budget" };
-    const call = { estimate, isAgent, together: estimate < 0.3 ? together : null };
+    const call = { estimate, extraUsd: isAgent ? 0.15 : 0, together: estimate < 0.3 ? together : null };
     const decided = await decideBudget(storeWith(entries), now, call, limits);
     expect("hold" in decided ? decided.hold : decided.usdAtMost).toBeCloseTo(usd);
   });

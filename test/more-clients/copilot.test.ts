@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "vitest";
+import { playAsked } from "../clients/asked.ts";
 import { type DrivenAgent, playChain } from "../clients/chain.ts";
 import { installMoreClients, moreClients } from "./install.mjs";
 
@@ -24,14 +25,13 @@ const copilot: DrivenAgent = {
     };
   },
   shell: (command) => ({ tool: "bash", input: { command, description: command } }),
-  command: async (prompt) => [
-    process.execPath,
-    (await installMoreClients()).copilot,
-    ...["-p", prompt, "--allow-all-tools", "--allow-all-paths", "--no-color"],
-  ],
+  program: async () => [process.execPath, (await installMoreClients()).copilot],
+  answers: (prompt) => ["-p", prompt, "--allow-all-tools", "--allow-all-paths", "--no-color"],
 };
 
 describe("Knack, live in Copilot CLI", () => {
   test("hands a fix that one session found to the next ones, and goes without a trace", () =>
     playChain(copilot));
+
+  test("is learned from by knack run, judges, and reads what is kept", () => playAsked(copilot));
 });

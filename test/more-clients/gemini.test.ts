@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "vitest";
+import { playAsked } from "../clients/asked.ts";
 import { type DrivenAgent, playChain } from "../clients/chain.ts";
 import { installMoreClients } from "./install.mjs";
 
@@ -20,14 +21,13 @@ const gemini: DrivenAgent = {
     return { ...env, GEMINI_API_KEY: "dummy", GOOGLE_GEMINI_BASE_URL: server.url };
   },
   shell: (command) => ({ tool: "run_shell_command", input: { command, description: command } }),
-  command: async (prompt) => [
-    process.execPath,
-    (await installMoreClients()).gemini,
-    ...["-p", prompt, "--yolo", "--model", "gemini-2.5-pro"],
-  ],
+  program: async () => [process.execPath, (await installMoreClients()).gemini],
+  answers: (prompt) => ["-p", prompt, "--yolo", "--model", "gemini-2.5-pro"],
 };
 
 describe("Knack, live in Gemini CLI", () => {
   test("hands a fix that one session found to the next ones, and goes without a trace", () =>
     playChain(gemini));
+
+  test("is learned from by knack run, judges, and reads what is kept", () => playAsked(gemini));
 });

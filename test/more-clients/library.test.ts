@@ -60,7 +60,8 @@ describe("one library for all agents", () => {
     await settled(home);
 
     const from = server.requests.length;
-    const [program, ...asked] = await opencode.command("Is everything fine in the docks?");
+    const [program] = await opencode.program();
+    const asked = opencode.answers("Is everything fine in the docks?");
     const second = await runClient(program, asked, { cwd, env, seconds: 90 });
     expect(second.code, second.stderr).toBe(0);
     const sent = server.requests.slice(from).map(({ body }) => JSON.stringify(body));

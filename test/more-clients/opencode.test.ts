@@ -1,10 +1,12 @@
 import { describe, test } from "vitest";
+import { playAsked } from "../clients/asked.ts";
 import { playChain } from "../clients/chain.ts";
 import { hasOpenCode, opencode } from "./opencode.ts";
 
-describe("Knack, live in OpenCode", () => {
-  test.runIf(hasOpenCode)(
-    "hands a fix that one session found to the next ones, and goes without a trace",
-    () => playChain(opencode),
-  );
+describe.runIf(hasOpenCode)("Knack, live in OpenCode", () => {
+  test("hands a fix that one session found to the next ones, and goes without a trace", () =>
+    playChain(opencode));
+
+  test("is learned from by knack run, judges, and reads what is kept", () =>
+    playAsked(opencode, "opencode/scripted/scripted"));
 });

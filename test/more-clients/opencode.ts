@@ -14,7 +14,8 @@ export const opencode: DrivenAgent = {
   keeps: /^(?:\.gitignore$|package\.json$|node_modules\/)/,
   dress: dressOpenCode,
   shell: (command) => ({ tool: "bash", input: { command, description: command } }),
-  command: async (prompt) => [(await installMoreClients()).opencode, "run", "--format", "json", prompt],
+  program: async () => [(await installMoreClients()).opencode],
+  answers: (prompt) => ["run", "--format", "json", prompt],
 };
 
 /** Settings of an OpenCode that reaches only the stage's model, and installs nothing by itself. */

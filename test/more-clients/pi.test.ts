@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { playAsked } from "../clients/asked.ts";
 import { type DrivenAgent, openMachine, playChain } from "../clients/chain.ts";
 import { jsonLines } from "../helpers/knack.ts";
 import { installMoreClients } from "./install.mjs";
@@ -22,15 +23,14 @@ const pi: DrivenAgent = {
     return { ...env, PI_OFFLINE: "1" };
   },
   shell: (command) => ({ tool: "bash", input: { command } }),
-  command: async (prompt) => [
-    process.execPath,
-    (await installMoreClients()).pi,
-    ...["-p", "--provider", "scripted", "--model", "scripted", prompt],
-  ],
+  program: async () => [process.execPath, (await installMoreClients()).pi],
+  answers: (prompt) => ["-p", "--provider", "scripted", "--model", "scripted", prompt],
 };
 
 describe("Knack, live in pi", () => {
   test("hands a fix that one session found to the next ones, and goes without a trace", () => playChain(pi));
+
+  test("is learned from by knack run, and reads what is kept", () => playAsked(pi, null));
 
   test("answers its commands without a model", async () => {
     const { stage, env, run } = await openMachine(pi);

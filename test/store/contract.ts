@@ -71,7 +71,7 @@ const found = (key: string, at: number | null = 1, project = "/a"): LedgerEntry 
   data: { project: { id: project, name: "a", root: project }, path: key },
 });
 
-const kept = (id: string, more: Partial<StoredFinding> = {}): StoredFinding => ({
+export const aStoredFinding = (id: string, more: Partial<StoredFinding> = {}): StoredFinding => ({
   id,
   pass: 1,
   run: "s1",
@@ -410,7 +410,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
   test("forgets findings with all that follows from the ledger", async () => {
     const { store } = await fresh();
     const { findings } = store.learning;
-    await findings.save(kept("a"), gist("a"), ["error y"]);
+    await findings.save(aStoredFinding("a"), gist("a"), ["error y"]);
     await store.clearFolds();
     expect(await findings.cued(["error y"], "/p", 9)).toEqual([]);
   });
@@ -479,16 +479,16 @@ export function findingsContract(open: () => Promise<Store>): void {
     test("come back by a cue, the project's own first, then the latest, then by name; no more than asked for", async () => {
       const { store } = await fresh();
       const { findings } = store.learning;
-      const far = kept("far", { project: "/q", at: 99 });
+      const far = aStoredFinding("far", { project: "/q", at: 99 });
       await findings.save(far, gist("a"), ["error x", "call npm"]);
-      await findings.save(kept("old", { at: 1 }), gist("a"), ["error x", "error x"]);
-      await findings.save(kept("b"), gist("a"), ["error x"]);
-      await findings.save(kept("a"), gist("a"), ["error x", "call npm"]);
-      await findings.save(kept("other"), gist("a"), ["error y"]);
+      await findings.save(aStoredFinding("old", { at: 1 }), gist("a"), ["error x", "error x"]);
+      await findings.save(aStoredFinding("b"), gist("a"), ["error x"]);
+      await findings.save(aStoredFinding("a"), gist("a"), ["error x", "call npm"]);
+      await findings.save(aStoredFinding("other"), gist("a"), ["error y"]);
       expect(await findings.lessonIds(["a", "nobody", "old"])).toEqual(
         new Map((await findings.get(["a", "old"])).map(({ id, lessonId: instinct }) => [id, instinct])),
       );
-      await findings.save(kept("none"), gist("a"), []);
+      await findings.save(aStoredFinding("none"), gist("a"), []);
       expect(ids(await findings.cued(["error x", "call npm", "call pip"], "/p", 9))).toEqual([
         "a",
         "b",
@@ -504,9 +504,9 @@ export function findingsContract(open: () => Promise<Store>): void {
     test("lose the cues they had when they are saved again or forgotten", async () => {
       const { store } = await fresh();
       const { findings } = store.learning;
-      await findings.save(kept("a"), gist("a"), ["error x"]);
-      await findings.save(kept("b"), gist("a"), ["error x"]);
-      await findings.save(kept("a"), gist("a"), ["error y"]);
+      await findings.save(aStoredFinding("a"), gist("a"), ["error x"]);
+      await findings.save(aStoredFinding("b"), gist("a"), ["error x"]);
+      await findings.save(aStoredFinding("a"), gist("a"), ["error y"]);
       expect(ids(await findings.cued(["error x"], "/p", 9))).toEqual(["b"]);
       expect(ids(await findings.cued(["error y"], "/p", 9))).toEqual(["a"]);
       await findings.forget("b");
@@ -515,7 +515,7 @@ export function findingsContract(open: () => Promise<Store>): void {
 
     test("are found by thousands of cues", async () => {
       const { store } = await fresh();
-      await store.learning.findings.save(kept("a"), gist("a"), ["call w4999"]);
+      await store.learning.findings.save(aStoredFinding("a"), gist("a"), ["call w4999"]);
       const cues = Array.from({ length: 5_000 }, (_, n) => `call w${n}`);
       expect(ids(await store.learning.findings.cued(cues, "/p", 9))).toEqual(["a"]);
     });
@@ -524,10 +524,10 @@ export function findingsContract(open: () => Promise<Store>): void {
       const { store } = await fresh();
       const { findings } = store.learning;
       const told = (trigger: string, action: string) => extractGist({ trigger, action });
-      await findings.save(kept("three"), told("tide", "harbor berth"), []);
-      await findings.save(kept("occasion"), told("tide harbor", "pilot"), []);
-      await findings.save(kept("action"), told("pilot", "tide harbor"), []);
-      await findings.save(kept("far", { scopeId: "/q" }), told("tide harbor berth", ""), []);
+      await findings.save(aStoredFinding("three"), told("tide", "harbor berth"), []);
+      await findings.save(aStoredFinding("occasion"), told("tide harbor", "pilot"), []);
+      await findings.save(aStoredFinding("action"), told("pilot", "tide harbor"), []);
+      await findings.save(aStoredFinding("far", { scopeId: "/q" }), told("tide harbor berth", ""), []);
       const near = async (anywhere: number, inTrigger: number, occasion = ["tide", "harbor"]) => {
         const words = ["berth", "harbor", "tide"];
         const atLeast = { anywhere, inTrigger };
@@ -539,7 +539,7 @@ export function findingsContract(open: () => Promise<Store>): void {
       expect(await near(2, 9)).toEqual(["three", "occasion", "action"]);
       expect(await near(9, 1, ["harbor"])).toEqual(["occasion"]);
       expect(await near(4, 3)).toEqual([]);
-      await findings.save(kept("three"), told("pilot", ""), []);
+      await findings.save(aStoredFinding("three"), told("pilot", ""), []);
       expect(await near(3, 2)).toEqual(["occasion"]);
     });
 
@@ -547,9 +547,9 @@ export function findingsContract(open: () => Promise<Store>): void {
       const { store } = await fresh();
       const { findings, decisions } = store.learning;
       await findings.withdraw("gone", 2);
-      await findings.save(kept("a", { lessonId: "one" }), gist("a"), []);
-      await findings.save(kept("b", { lessonId: "one" }), gist("b"), []);
-      await findings.save(kept("c", { lessonId: "two" }), gist("c"), []);
+      await findings.save(aStoredFinding("a", { lessonId: "one" }), gist("a"), []);
+      await findings.save(aStoredFinding("b", { lessonId: "one" }), gist("b"), []);
+      await findings.save(aStoredFinding("c", { lessonId: "two" }), gist("c"), []);
       await findings.oppose("c", ["a", "b"]);
       expect([...(await findings.unknown(["new", "a", "gone"]))]).toEqual(["new"]);
       const seen = await findings.evidence(["one", "two", "none"]);
@@ -577,16 +577,16 @@ export function findingsContract(open: () => Promise<Store>): void {
     test("share two words or more with a text, those with the most of them first, then the latest", async () => {
       const { store } = await fresh();
       const { findings } = store.learning;
-      await findings.save(kept("two"), gist("tide harbor"), []);
-      await findings.save(kept("late", { at: 20 }), gist("tide berth"), []);
-      await findings.save(kept("all"), gist("tide harbor berth"), []);
-      await findings.save(kept("one"), gist("tide pilot"), []);
-      await findings.save(kept("far", { scopeId: "/q" }), gist("tide harbor"), []);
+      await findings.save(aStoredFinding("two"), gist("tide harbor"), []);
+      await findings.save(aStoredFinding("late", { at: 20 }), gist("tide berth"), []);
+      await findings.save(aStoredFinding("all"), gist("tide harbor berth"), []);
+      await findings.save(aStoredFinding("one"), gist("tide pilot"), []);
+      await findings.save(aStoredFinding("far", { scopeId: "/q" }), gist("tide harbor"), []);
       const words = ["tide", "harbor", "berth"];
       expect(ids(await findings.sharing("/p", words, 9))).toEqual(["all", "late", "two"]);
       expect(ids(await findings.sharing("/p", words, 1))).toEqual(["all"]);
       expect(await findings.sharing("/p", [], 9)).toEqual([]);
-      expect(await findings.sharing("/q", words, 9)).toEqual([kept("far", { scopeId: "/q" })]);
+      expect(await findings.sharing("/q", words, 9)).toEqual([aStoredFinding("far", { scopeId: "/q" })]);
     });
   });
 }

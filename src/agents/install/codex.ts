@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { asArray, asObject, asString, type JsonObject, parseObject } from "../../base/index.ts";
+import { asArray, asObject, asString, type JsonObject, parseObject, sha256 } from "../../base/index.ts";
 import { type ConfigText, type KeyPath, openConfigText } from "../../text/index.ts";
 import {
   type AgentSetup,
@@ -95,7 +94,7 @@ async function listOwnHooks(machine: Machine): Promise<OwnHook[]> {
 /** Codex's own digest of a hook: of everything that decides what it runs, with its keys in order. */
 function hashHook(event: string, { command, timeout, type }: JsonObject): string {
   const seen = JSON.stringify({ event_name: event, hooks: [{ async: false, command, timeout, type }] });
-  return `sha256:${createHash("sha256").update(seen).digest("hex")}`;
+  return `sha256:${sha256(seen)}`;
 }
 
 function readDecisions(config: ConfigText): JsonObject {

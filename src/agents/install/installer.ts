@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { constants, existsSync, statSync } from "node:fs";
 import { access, cp, lstat, mkdir, readdir, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
 import { delimiter, dirname, join, relative, sep } from "node:path";
-import { asArray, isObject, KnackError, listFilesBelow, parseObject } from "../../base/index.ts";
+import { asArray, isObject, KnackError, listFilesBelow, parseObject, sha256 } from "../../base/index.ts";
 import type { Library } from "../../library/index.ts";
 import { type ConfigFormat, JsonText, openConfigText, sameJson, type TextEdit } from "../../text/index.ts";
 import { type AgentId, type AgentSurroundings, findAgent } from "../agents.ts";
@@ -320,7 +319,7 @@ class Installer {
         hint: "Remove it, and try again; nothing was changed.",
       });
     const hash = read?.hash ?? null;
-    const own = { format: "own", after: hashText(text), edits: [], keys: [] } as const;
+    const own = { format: "own", after: sha256(text), edits: [], keys: [] } as const;
     const perform = async () => {
       await this.remember({ ...this.describeFile(path, hash === null), ...known, ...own });
       await this.write(path, text, hash);
@@ -336,7 +335,7 @@ class Installer {
     this.refuseUnreadable(change, text);
     // Where nobody wrote since, an install starts from what stood there before the first one.
     const before =
-      known && hash !== null && hashText(text) === known.after ? undoEdits(text, known.edits) : null;
+      known && hash !== null && sha256(text) === known.after ? undoEdits(text, known.edits) : null;
     const edited = this.setEntries(change, before ?? text, before === null ? known : undefined);
     if (edited.text === text) return [];
     await refuseUnwritable(path);
@@ -344,7 +343,7 @@ class Installer {
     const changed: ChangedFile = {
       ...this.describeFile(path, isNew),
       ...(before === null ? {} : { made: known?.made ?? [] }),
-      ...{ format: change.format, after: hashText(edited.text), edits: edited.edits, keys: edited.keys },
+      ...{ format: change.format, after: sha256(edited.text), edits: edited.edits, keys: edited.keys },
     };
     const write: InstallStep = {
       ...{ path, what: "write", says: change.says ?? edited.keys.map(describeKey).join(", ") },
@@ -431,9 +430,9 @@ class Installer {
       perform: () => this.remove(path, read.hash),
     };
     // A file of Knack's that somebody else has changed is theirs by now.
-    if (format === "own") return hashText(read.text) === changed.after ? [remove] : [];
+    if (format === "own") return sha256(read.text) === changed.after ? [remove] : [];
     const text = await this.removeOwnKeys(path, format, read.text, machine);
-    const before = hashText(text) === changed.after ? undoEdits(text, changed.edits) : null;
+    const before = sha256(text) === changed.after ? undoEdits(text, changed.edits) : null;
     const isGuarded = (await this.setup.changes(machine)).some(
       (one) => one.path === path && one.kind === "config" && one.isGuarded === true,
     );
@@ -767,10 +766,6 @@ function excludeFile(repository: string): string {
 /** The missing folders of a path, outermost first. */
 function listMissing(path: string): string[] {
   return existsSync(path) || path === dirname(path) ? [] : [...listMissing(dirname(path)), path];
-}
-
-function hashText(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 /** Refuses a file that is read-only, or a link to nothing: who made it so meant it. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import type { Judging, JudgingPlan, Learned } from "../../learning/index.ts";
-import type { ChangeOutcome, LeftOut, Suggestion } from "../../library/index.ts";
+import { type ChangeOutcome, isNews, type LeftOut, type Suggestion } from "../../library/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack, KnackOptions } from "../../open.ts";
 import {
@@ -15,12 +15,14 @@ import { isDisabled } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
 import { type AnyCall, arg, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
-import { changeJson, isNews } from "../screen/changes.ts";
+import { changeJson, describePlan } from "../screen/changes.ts";
+import { askAboutLessons } from "../screen/keep.ts";
 import {
   chronicJson,
   describeKeeping,
   describeNoReply,
   describeSuggestion,
+  explainNoPlace,
   findingJson,
   judgedJson,
   leadJson,
@@ -32,7 +34,6 @@ import { describeUnvouched, readUnvouched } from "../screen/trust.ts";
 import { parsePaths, parseWhere } from "../select.ts";
 import { listTranscripts, noReadableSession } from "../transcript-files.ts";
 import { computeFigures } from "./backtest.ts";
-import { askAboutLessons, explainNoPlace } from "./keep.ts";
 
 export const learn = defineCommand({
   about: "Find lessons in your agents' sessions, and keep the ones you say yes to.",
@@ -74,7 +75,9 @@ export const learn = defineCommand({
       call,
       async (knack) => {
         try {
-          const learned = await judgeAloud(call, knack, paths, await learnAloud(knack, paths, box, looking));
+          const looked = await learnAloud(knack, paths, box, looking);
+          const asksNow = paths !== null || Object.keys(models).length > 0;
+          const learned = await judgeAloud(call, knack, paths, looked, { asksNow });
           if (learned.sessions.length === 0) {
             if (paths === null) return await showExamples(call);
             if (wantsJson) screen.json(learnedJson(learned, [], [], []));
@@ -173,14 +176,15 @@ export async function judgeAloud(
   knack: Knack,
   paths: readonly string[] | null,
   learned: Learned,
+  { asksNow = paths !== null } = {},
 ): Promise<JudgedLearning> {
   const progress = showCounting("Judging sessions");
   const stop = watchInterrupt();
   try {
     const judging = await knack.judgeWaiting({
       sessions: learned.sessions,
-      // Whoever names sessions wants them judged now.
-      evenBusy: paths !== null,
+      // Whoever names sessions, or a judge, wants them judged now, those that may go on too.
+      evenBusy: asksNow,
       until: stop.isAsked,
       onPlan: (plan) => wantsJson || screen.print(describePlanned(plan)),
       onJudged: progress.report,
@@ -317,16 +321,13 @@ async function keepSuggestion(
   if (dryRun) {
     const plan = choice.reach === reaches[0] ? suggestion.plan : await knack.plan(lesson, choice);
     if (plan.ok) changes.push(...plan.steps);
-    return print([
-      plan.ok
-        ? describeSuggestion({ ...suggestion, plan }, screen)
-        : [without, `  Would not be kept: ${plan.because}.`],
-      "",
-    ]);
+    const refusal = noPlace ?? (plan.ok ? null : plan.because);
+    if (refusal !== null) return print([without, describeNoPlace("Would not be kept", refusal), ""]);
+    return print([without, plan.ok && describePlan(plan, screen), ""]);
   }
   if (noPlace !== null) {
     refused.push({ what: lesson.name, because: noPlace });
-    return print([without, `  Not kept: ${noPlace}. In all your projects: --where everywhere`, ""]);
+    return print([without, describeNoPlace("Not kept", noPlace), ""]);
   }
   const result = await knack.keep(lesson, choice);
   // What another run did at the same time is reported by that one.
@@ -336,6 +337,13 @@ async function keepSuggestion(
 }
 
 // --- Lines ---
+
+function describeNoPlace(says: string, because: string): Lines {
+  const elsewhere = because.endsWith("not on this machine")
+    ? " In all your projects: --where everywhere"
+    : "";
+  return [`  ${says}: ${because}.${elsewhere}`];
+}
 
 function describeReplay(replayed: Backtest, screen: Screen): Lines {
   const { failures, repeats, answered, sessions } = computeFigures(replayed);

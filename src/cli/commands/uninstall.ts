@@ -66,7 +66,9 @@ async function purgeKnack(call: AnyCall, isSure: boolean): Promise<number> {
 async function countKept(call: AnyCall): Promise<number> {
   // Only this loads the database: an install from a package manager's cache has none.
   const { withKnack } = await import("../knack.ts");
-  return (await withKnack(call, (knack) => knack.shelf())).length;
+  const shelf = await withKnack(call, (knack) => knack.shelf());
+  // Drafts are in Knack's own folder, and go with it.
+  return shelf.filter(({ reach }) => reach !== "draft").length;
 }
 
 /** The agents in which Knack is installed, by name. */

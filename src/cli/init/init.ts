@@ -12,7 +12,7 @@ import {
 } from "../../agents/index.ts";
 import { errorMessage } from "../../base/index.ts";
 import { isDisabled, judgeForms, parseJudge, resolveHome, userHome } from "../../settings/index.ts";
-import { several } from "../../text/index.ts";
+import { listWords, several } from "../../text/index.ts";
 import { type AnyCall, arg, defineCommand, wrongUsage } from "../command.ts";
 import {
   askNothing,
@@ -23,7 +23,7 @@ import {
   undoCommand,
 } from "../commands/install.ts";
 import { askYesNo, type CliEnv, canAsk, type Screen } from "../screen/screen.ts";
-import { alignColumns, type Lines, oneLine, wrapColumn } from "../screen/text.ts";
+import { alignColumns, type Lines, oneLine, wrapColumn, wrapLine } from "../screen/text.ts";
 import { listTranscripts } from "../transcript-files.ts";
 import type { History, LearnedRecently } from "./recent.ts";
 
@@ -176,7 +176,7 @@ function requireJudge(word: string): void {
 
 function refuseNoAgent(call: AnyCall): number {
   const { knack } = call.screen;
-  const because = `No coding agent was found. Knack knows ${listNames(agents.map(({ name }) => name))}.`;
+  const because = `No coding agent was found. Knack knows ${listWords(agents.map(({ name }) => name))}.`;
   const hint = `Use one of them, then: ${knack} init`;
   return call.answer(
     { installs: [], because, hint },
@@ -192,7 +192,7 @@ function describeFound(
   history: Awaited<ReturnType<typeof readHistory>>,
   screen: Screen,
 ): Lines {
-  if (history === null) return [`Found ${listNames(names)}. There are no sessions to learn from yet.`];
+  if (history === null) return [`Found ${listWords(names)}. There are no sessions to learn from yet.`];
   const { sessions, failures, repeats, answered, unread, recent } = history;
   const who = names.length === 1 ? names[0] : "Your agents";
   const when = recent ? `in the last ${days} days` : `in ${sessions === 1 ? "it" : "these"}`;
@@ -202,14 +202,10 @@ function describeFound(
       ? "none of these failures had been solved in an earlier session."
       : `${repeats} of these failures had been solved in an earlier session, and Knack would have known the fix for ${answered}.`;
   return [
-    wrapColumn("", `Found ${listNames(names)}: ${several(sessions, "session")}.`, screen.columns),
+    wrapColumn("", `Found ${listWords(names)}: ${several(sessions, "session")}.`, screen.columns),
     screen.bold(wrapColumn("", `${failed}; ${known}`, screen.columns)),
     unread > 0 && screen.dim(`(${several(unread, "older transcript")} not read yet)`),
   ];
-}
-
-function listNames(names: readonly string[]): string {
-  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
 function describePlanned(targets: readonly Target[], env: CliEnv, screen: Screen): Lines {
@@ -218,10 +214,13 @@ function describePlanned(targets: readonly Target[], env: CliEnv, screen: Screen
   const isInstalled = plans.length > 0 && plans.every(({ acts }) => acts.length === 0);
   return [
     isInstalled ? "Knack is already installed. This changes:" : "This changes:",
-    alignColumns([
-      ...plans.flatMap((plan) => describeFiles(plan, env, screen)),
-      [`  ${home}`, "what Knack learns; readable for you alone"],
-    ]).map((line) => fitLine(line, screen.columns)),
+    alignOrStack(
+      [
+        ...plans.flatMap((plan) => describeFiles(plan, env, screen)),
+        [home, "what Knack learns; readable for you alone"],
+      ],
+      screen.columns,
+    ),
     plans.map((plan) => describeSwitchedOff(plan, screen)),
     describeProblems(targets, screen),
     "Nothing leaves this machine unless you turn a judge on.",
@@ -233,12 +232,12 @@ function describeFiles({ acts }: InstallPlan, env: CliEnv, screen: Screen): [str
   const others = acts.filter(({ path }) => !path.startsWith(resolveHome(env).folder));
   const [only] = others;
   if (only === undefined) return [];
-  if (others.length === 1) return [[`  ${screen.path(only.path)}`, only.says]];
+  if (others.length === 1) return [[screen.path(only.path), only.says]];
   const folder = others.map(({ path }) => dirname(path)).sort((a, b) => a.length - b.length)[0] ?? "";
   const names = others.map(({ path }) =>
     path.startsWith(folder) ? relative(folder, path) : screen.path(path),
   );
-  return [[`  ${screen.path(folder)}`, names.join(", ")]];
+  return [[screen.path(folder), names.join(", ")]];
 }
 
 function describeProblems(targets: readonly Target[], { columns, yellow }: Screen): Lines {
@@ -248,10 +247,11 @@ function describeProblems(targets: readonly Target[], { columns, yellow }: Scree
   );
 }
 
-/** Two columns on one line; in a narrow terminal the second continues below itself. */
-function fitLine(line: string, columns: number | null): string {
-  const [, label = "", text = ""] = /^(\s*\S+\s+)(.*)$/.exec(line) ?? [];
-  return wrapColumn(label, text, columns);
+/** Two columns; in a terminal too narrow for them the second is below the first. */
+function alignOrStack(rows: readonly (readonly [string, string])[], columns: number | null): string[] {
+  const lines = alignColumns(rows.map(([file, says]) => [`  ${file}`, says]));
+  if (columns === null || lines.every((line) => line.length <= columns)) return lines;
+  return rows.flatMap(([file, says]) => [`  ${file}`, wrapColumn("    ", says, columns)]);
 }
 
 /** Asked before anything is done, so that whoever leaves has changed nothing. */
@@ -319,10 +319,11 @@ function describeLessons(learned: LearnedRecently | null, { columns, knack, dim 
     lessons > shownLessons
       ? `${several(lessons, "lesson")} to keep or not, the best ${shownLessons} of them:`
       : `${several(lessons, "lesson")} to keep or not:`,
-    best.map(({ says, sessions, project }, at) => {
-      const seen = `(${several(sessions, "session")}, ${project})`;
-      const room = columns === null ? 200 : columns - seen.length - 6;
-      return `  ${at + 1}  ${oneLine(says, Math.max(20, room))} ${dim(seen)}`;
+    best.map(({ says, sessions, where }, at) => {
+      const seen = ` (${several(sessions, "session")}, ${where})`;
+      // Two lines each, so that all is one screen.
+      const room = columns === null ? 200 : Math.max(40, 2 * (columns - 8) - seen.length);
+      return wrapColumn(`  ${at + 1}  `, `${oneLine(says, room)}${dim(seen)}`, columns);
     }),
     `Go through them: ${knack.replace(/ --$/, "")}`,
   ];
@@ -341,23 +342,28 @@ function describeNext(
     .map(({ agent }) => findAgent(agent).name);
   const others = names.filter((name) => !installed.includes(name));
   const line = (text: string) => wrapColumn("  ", text, columns);
-  const undo = live.map(({ agent }) => undoCommand(agent, null, screen)).join(", ");
+  const [first, ...more] = live.map(({ agent }) => agent);
+  const everything = `${knack} uninstall --purge`;
+  const undo =
+    first === undefined
+      ? everything
+      : `${undoCommand(first, null, screen)}${more.length > 0 ? ` (or ${more.join(", ")}); all of it: ${everything}` : ""}`;
   return [
     told.length > 0 &&
       line(
-        `${listNames(told)} ${told.length === 1 ? "is" : "are"} told a known fix at the failure, from ${told.length === 1 ? "its" : "their"} next session on.`,
+        `${listWords(told)} ${told.length === 1 ? "is" : "are"} told a known fix at the failure, from ${told.length === 1 ? "its" : "their"} next session on.`,
       ),
     live.map(({ afterwards }) => afterwards !== null && line(afterwards)),
-    live.map(({ agent }) => describeLimits(agent).map(line)),
+    describeLimits(live.map(({ agent }) => agent)).map(line),
     others.length > 0 &&
       line(
-        `${listNames(others)} ${others.length === 1 ? "reads" : "read"} the skills and rules that you keep.`,
+        `${listWords(others)} ${others.length === 1 ? "reads" : "read"} the skills and rules that you keep.`,
       ),
     alignColumns([
       ...(learned === null ? [["  after your next session:", knack.replace(/ --$/, "")]] : []),
       ["  what it did for you:", `${knack} status`],
-      ["  undo:", live.length > 0 ? undo : `${knack} uninstall --purge`],
-    ]),
+      ["  undo:", undo],
+    ]).map((row) => wrapLine(row, columns)),
   ];
 }
 

@@ -5,6 +5,7 @@ import type { AnyCall } from "../command.ts";
 import { computeFigures } from "../commands/backtest.ts";
 import { judgeAloud, learnAloud } from "../commands/learn.ts";
 import { withKnack } from "../knack.ts";
+import { describeWhere } from "../screen/lesson.ts";
 import { showCounting, showReading } from "../screen/screen.ts";
 import { oneLine } from "../screen/text.ts";
 
@@ -47,7 +48,7 @@ export interface LearnedRecently {
     readonly name: string;
     readonly says: string;
     readonly sessions: number;
-    readonly project: string;
+    readonly where: string;
   }[];
 }
 
@@ -72,7 +73,7 @@ export async function learnRecently(
       name: lesson.name,
       says: oneLine(renderRule(lesson), 200),
       sessions: lesson.state.sessions,
-      project: oneLine(project.name, 40),
+      where: describeWhere({ lesson, project }),
     }));
     return {
       sessions: sessions.length,

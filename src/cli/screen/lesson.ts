@@ -1,12 +1,12 @@
 import type { Judging } from "../../learning/index.ts";
 import { applyDecay, explainDoubt, readShownConfidence } from "../../lessons/index.ts";
-import { type PublishResult, renderRule, type Suggestion } from "../../library/index.ts";
+import { isNews, type PublishResult, renderRule, type Suggestion } from "../../library/index.ts";
 import type { NoReply } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
 import type { ChronicFailure } from "../../recall/index.ts";
 import type { Finding, Lead, Lesson, StoredFinding } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
-import { describeOutcomes, describePlan, describeReach, isNews } from "./changes.ts";
+import { describeOutcomes, describePlan, describeReach } from "./changes.ts";
 import type { Screen } from "./screen.ts";
 import { formatDay, formatSpan, type Lines, oneLine, titled } from "./text.ts";
 
@@ -14,13 +14,11 @@ import { formatDay, formatSpan, type Lines, oneLine, titled } from "./text.ts";
 const shownSessions = 3;
 
 /** A suggested lesson: what it says, the evidence, and what would be written. */
-export function describeSuggestion(
-  { lesson, project, plan, findings }: Suggestion,
-  screen: Screen,
-  { preview = true } = {},
-): Lines {
+export function describeSuggestion(suggestion: Suggestion, screen: Screen, { preview = true } = {}): Lines {
+  const { lesson, project, plan, findings } = suggestion;
+  const noPlace = preview ? explainNoPlace(suggestion) : null;
   const kind = lesson.artifact === "skill" ? "skill" : "rule";
-  const where = lesson.scope === "user" ? "for all your work" : `for ${oneLine(project.name, 40)}`;
+  const where = describeWhere({ lesson, project });
   const { sessions, firstAt, lastAt } = lesson.state;
   const doubt = explainDoubt(lesson);
   // Findings of one session about the same thing are one to a reader.
@@ -36,8 +34,20 @@ export function describeSuggestion(
         `    session ${oneLine(lastPart(run)).slice(0, 13)}, ${formatDay(at)}`,
         describeExcerpt(finding, "      ", 160),
       ]),
-    describePlan(preview ? plan : { ...plan, steps: [], belongsTo: null }, screen),
+    noPlace !== null && `  Kept only for all your projects, if you say so: ${noPlace}.`,
+    describePlan(preview && noPlace === null ? plan : { ...plan, steps: [], belongsTo: null }, screen),
   ];
+}
+
+/** Whose a lesson is, beside what it says. */
+export function describeWhere({ lesson, project }: Pick<Suggestion, "lesson" | "project">): string {
+  return lesson.scope === "user" ? "for all your work" : `for ${oneLine(project.name, 40)}`;
+}
+
+/** Why a project's lesson is not kept without a word on where: it is never put into a file of all projects by default. */
+export function explainNoPlace({ lesson, project, reaches, plan }: Suggestion): string | null {
+  const isElsewhere = lesson.scope !== "user" && plan.belongsTo === null && reaches[0] === "everywhere";
+  return isElsewhere ? `the folder of ${project.name} is not on this machine` : null;
 }
 
 /** Describes the result of keeping a lesson, and how to undo it. */

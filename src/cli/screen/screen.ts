@@ -121,6 +121,11 @@ export function showCounting(what: string) {
   return progressLine((done: number, all: number) => `${what}: ${done} of ${all}`);
 }
 
+/** A line that says where something is. */
+export function showLine() {
+  return progressLine((line: string) => line);
+}
+
 /** One line rewritten on a terminal, one line every few seconds elsewhere. */
 function progressLine<Progress extends readonly unknown[]>(describe: (...progress: Progress) => string) {
   const stream = process.stderr;

@@ -13,7 +13,7 @@ import {
   writeTemplate,
 } from "../../failures/index.ts";
 import { type Cause, type Event, type Finding, makeFinding, noExcerpt } from "../../records/index.ts";
-import { baseName, extractTerms, slugify, wordSet } from "../../text/index.ts";
+import { baseName, extractTerms, listWords, slugify, wordSet } from "../../text/index.ts";
 import { quoteError, withoutHome } from "../../trust/index.ts";
 
 /** Writes up a recovered failure for readers without its context. */
@@ -193,7 +193,10 @@ function writeOtherCall(recovery: Recovery): string {
   const dropped = findLeftOutWord(recovery);
   if (dropped !== null)
     return `Leave \`${short(dropped, 40)}\` out of \`${run?.head}\`: ${failing}${because(recovery)}.`;
-  return `Use ${works} instead of ${failing}, which${because(recovery)}.`;
+  // Two long calls may differ only where neither is quoted.
+  return works === failing
+    ? `${describeAction(recovery).replace(/^\w/, (first) => first.toUpperCase())}: ${failing}${because(recovery)}.`
+    : `Use ${works} instead of ${failing}, which${because(recovery)}.`;
 }
 
 /** The word that had to go, where nothing took its place. */
@@ -213,7 +216,8 @@ function because(recovery: Recovery): string {
 function quoteLine({ error }: Recovery, most: number): string {
   const line = quoteError(error.line)
     .replace(/^(?:(?:error|err!?|fatal|✘|✖|\[ERROR\])[:\s]+)+/i, "")
-    .replace(/[,;:]?\s*(?:see:?\s*)?<url>.*$/i, "");
+    // A link to read is left out; one in quotes is what the error is about.
+    .replace(/[,;:]?\s*(?:see:?\s*)?(?<!['"])<url>.*$/i, "");
   // A name in the code is of the day; a file of the project is not.
   const lasting = error.cause === "code" ? line.replace(/(['"])[A-Za-z_$][\w$]*\1/g, "'…'") : line;
   const told = short(lasting, most)
@@ -224,10 +228,6 @@ function quoteLine({ error }: Recovery, most: number): string {
 
 function listCode(words: readonly string[]): string {
   return listWords(words.map((word) => `\`${word}\``));
-}
-
-function listWords(words: readonly string[]): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
 /** A text in which files of the session's folder are named from there on, and a home folder is `~`. */

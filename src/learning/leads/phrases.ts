@@ -95,7 +95,7 @@ export const says = {
   ),
   /** Takes a correction back. */
   withdraws: opens(
-    "(?:(?:no|wait|actually|oh|hm+|sorry|ok(?:ay)?)[,.! ]+){0,3}(?:never ?mind|nvm|undo that|[\\w-]+ (?:was|is) (?:right|fine)(?: after all)?\\b|forget (?:it|that|what i said)|scratch that|ignore (?:that|my|what)|actually,? (?:keep|leave|no|it(?:'|’)?s (?:fine|ok|right)|you(?:'|’)?re right|you were right|that(?:'|’)?s fine)|my (?:bad|mistake)|sorry,? (?:i was wrong|you(?:'|’)?re right|my)|i was wrong|you were right|on second thought|undo that|go back to (?:your|the first)|leave it)",
+    "(?:(?:no|wait|actually|oh|hm+|sorry|ok(?:ay)?)[,.! ]+){0,3}(?:never ?mind|nvm|undo that|[\\w-]+ (?:was|is) (?:right|fine)(?: after all)?\\b|forget (?:it|that|what i said)|scratch that|ignore (?:that|my|what|(?:the )?last)|wrong (?:chat|window|tab|session|terminal|thread)\\b|actually,? (?:keep|leave|no|it(?:'|’)?s (?:fine|ok|right)|you(?:'|’)?re right|you were right|that(?:'|’)?s fine)|my (?:bad|mistake)|sorry,? (?:i was wrong|you(?:'|’)?re right|my)|i was wrong|you were right|on second thought|undo that|go back to (?:your|the first)|leave it)",
     "(?:算了|不用了|当我没说|还是(?:用|按)(?:原来|之前|你)|我(?:搞|看|弄|说)错了|你是对的|忽略)",
     "(?:(?:やっぱり|やっぱ|やはり)(?!.{0,12}(?:動|エラー|だめ|ダメ|同じ))|気にしないで|忘れて|さっきのは(?:なし|無視)|私の(?:間違い|勘違い))|(?:아니다|됐어|됐습니다|신경 ?쓰지|그냥 (?:둬|놔)|내가 (?:틀렸|잘못)|취소)",
     "(?:olv[ií]dalo|d[eé]jalo|no importa|me equivoqué|tenías razón)|(?:vergiss es|egal|doch lieber|lass es|mein fehler|du hattest recht)|(?:laisse tomber|oublie|peu importe|finalement|je me suis trompé)",

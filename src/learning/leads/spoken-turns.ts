@@ -15,7 +15,7 @@ export function findSpokenTurns(events: readonly Event[]): Clue[] {
     if (isAnswered(event)) return spoke >= 0 && spoke < at ? [readAnswer(events, at)] : [];
     if (!isPersons(event)) return [];
     const words = withoutLinks(ownWords(event.text));
-    const isTeaching = words !== "" && !isOperation(words);
+    const isTeaching = words !== "" && !isBareRequest(words);
     return isTeaching ? [readTurn(events, at, words, started < 0 || started > at)] : [];
   });
 }
@@ -105,7 +105,7 @@ function withoutLinks(text: string): string {
 const routineChars = 60;
 
 /** Whether nothing is said but yes, go on, look or hand over the work: any agent understands that. */
-function isOperation(words: string): boolean {
+export function isBareRequest(words: string): boolean {
   if (words.length > routineChars) return false;
   const rest = words.toLowerCase().replace(routine, " ");
   return rest.replace(/[\s\p{P}\p{S}\d]+|\b[a-d]\b/gu, "") === "";

@@ -139,6 +139,22 @@ async function readState(
   };
 }
 
+/** How many things there are of each kind, whatever the folders that have them. */
+export function countShelf(shelf: readonly PublishedItem[]) {
+  const count = (isCounted: (one: PublishedItem) => boolean) =>
+    new Set(shelf.filter(isCounted).map(({ name }) => name)).size;
+  const countLive = (wanted: PublishedItem["kind"]) =>
+    count(({ kind, reach }) => kind === wanted && reach !== "draft");
+  return {
+    skills: countLive("skill"),
+    commands: countLive("command"),
+    agents: countLive("agent"),
+    rules: count(({ kind }) => kind === "rule"),
+    drafts: count(({ reach, proposal }) => reach === "draft" && !proposal),
+    proposals: count(({ proposal }) => proposal === true),
+  };
+}
+
 /** The ledger entry of a person's decision about what something was made of. */
 export function originDecision(
   { kind, id }: Origin,
@@ -229,13 +245,16 @@ async function suggestLessons(
       (opposed.has(lesson.id) ? "another lesson says the opposite: knack lessons" : null) ??
       (twin ? `much like ${twin.lesson.name}` : null) ??
       (isProposalTakenBack(history, lesson.id) ? "its proposal was taken back" : null) ??
-      (suggestions.length >= most
-        ? `more than ${most} at once; it is suggested another time`
-        : await makeSuggestion(deps, lesson, { id, name, root }));
+      (await makeSuggestion(deps, lesson, { id, name, root }));
     if (typeof next === "string") leftOut.push({ what: lesson.name, because: next });
     else suggestions.push(next);
   }
-  return { suggestions, leftOut };
+  // All were looked at first, so that those for another time are counted as every screen counts them.
+  const later = suggestions.splice(most).map(({ lesson }) => ({
+    what: lesson.name,
+    because: `more than ${most} at once; it is suggested another time`,
+  }));
+  return { suggestions, leftOut: [...leftOut, ...later] };
 }
 
 /** The lessons that lose a contradiction unless the person decides otherwise. */
@@ -275,7 +294,7 @@ async function listReaches(
 }
 
 /** Where a lesson is kept unless the person says another place; null for one whose project is not on this machine. */
-async function chooseUsualReach(deps: PublishDeps, lesson: Lesson): Promise<LiveReach | null> {
+export async function chooseUsualReach(deps: PublishDeps, lesson: Lesson): Promise<LiveReach | null> {
   const [project] = await deps.store.projects.get([lesson.project]);
   const [usual] = await listReaches(deps, lesson, project?.root ?? null);
   return lesson.scope === "project" && usual === "everywhere" ? null : (usual ?? null);

@@ -3,6 +3,7 @@ import { asArray, asObject, asString, isObject, type JsonObject } from "../../ba
 import { findShellComplaint, readExit, readOutcome } from "../../failures/index.ts";
 import type { ContextUse } from "../../records/index.ts";
 import { dropPrivate } from "../../trust/index.ts";
+import { findWindow, readContextUse } from "../context-use.ts";
 import {
   type CallResult,
   exitResult,
@@ -222,22 +223,13 @@ class ClaudeReading extends LineReading<ClaudeRest> {
   }
 }
 
-/** The tokens that a message and all before it take. The transcript names the model and not the size of its window. */
+/** The transcript names the model and not the size of its window. */
 function readContext(message: JsonObject | null): ContextUse | null {
-  const usage = asObject(message?.usage);
-  const window = findWindow(asString(message?.model) ?? "");
-  if (usage === null || window === null) return null;
-  const counts = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
-  const tokens = counts.reduce((sum, name) => sum + (typeof usage[name] === "number" ? usage[name] : 0), 0);
-  return { tokens, window };
-}
-
-const millionWindow = 1_000_000;
-const claudeWindow = 200_000;
-
-function findWindow(model: string): number | null {
-  if (!/^(?:[\w.-]*[./])?claude-/.test(model)) return null;
-  return /\[1m\]$/.test(model) ? millionWindow : claudeWindow;
+  const usage = asObject(message?.usage) ?? {};
+  const window = findWindow("anthropic", asString(message?.model) ?? "");
+  const { input_tokens: input, output_tokens: output } = usage;
+  const cached = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
+  return readContextUse({ input, output, cached }, window);
 }
 
 const given = "program" as const;

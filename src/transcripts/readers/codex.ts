@@ -1,7 +1,8 @@
 import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
 import { readOutcome } from "../../failures/index.ts";
-import { eventChars, normaliseRemote } from "../../records/index.ts";
+import { type ContextUse, eventChars, normaliseRemote } from "../../records/index.ts";
 import { dropPrivate } from "../../trust/index.ts";
+import { readContextUse } from "../context-use.ts";
 import {
   type CallResult,
   exitResult,
@@ -60,7 +61,7 @@ interface CodexRest {
   headless: boolean;
   branch: string | null;
   /** How full the window was when the client last counted. */
-  context: { tokens: number; window: number | null } | null;
+  context: ContextUse | null;
 }
 
 class CodexReading extends LineReading<CodexRest> {
@@ -82,6 +83,8 @@ class CodexReading extends LineReading<CodexRest> {
           return this.session.reach(time.at);
         return this.takeItem(payload, time);
       case "compacted":
+        // What was counted before is no more there.
+        this.rest.context = null;
         return this.markOnce(time, "Conversation compacted");
       default:
         return;
@@ -252,16 +255,10 @@ class CodexReading extends LineReading<CodexRest> {
   }
 }
 
-/** Token counts after the last answer; without a window if the client's own sum does not add up. */
-function readContext({ last_token_usage, model_context_window: window }: JsonObject): CodexRest["context"] {
-  const {
-    input_tokens: input,
-    output_tokens: output,
-    total_tokens: total,
-  } = asObject(last_token_usage) ?? {};
+function readContext({ last_token_usage: last, model_context_window: window }: JsonObject) {
+  const { input_tokens: input, output_tokens: output, total_tokens: total } = asObject(last) ?? {};
   if (typeof total !== "number") return null;
-  const isSum = typeof input === "number" && typeof output === "number" && total === input + output;
-  return { tokens: total, window: isSum && typeof window === "number" && window > 0 ? window : null };
+  return readContextUse({ input, output, total }, typeof window === "number" && window > 0 ? window : null);
 }
 
 /** Whether a header is of `codex exec`, of an SDK, or of Codex as another agent's server. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import {
   asArray,
@@ -8,8 +7,16 @@ import {
   type JsonObject,
   parseObject,
   readPlainText,
+  sha256,
 } from "../../base/index.ts";
-import type { ReadingState, SessionFacts } from "../../records/index.ts";
+import {
+  type ContextUse,
+  findHashedFolder,
+  nameHashedProject,
+  type ReadingState,
+  type SessionFacts,
+} from "../../records/index.ts";
+import { findWindow, readContextUse } from "../context-use.ts";
 import {
   type CallResult,
   type DocumentReader,
@@ -142,7 +149,7 @@ class GeminiSession {
     const folder = asString(asArray(header.directories)[0]) ?? findFolderBeside(this.path, this.rest.hash);
     if (folder !== null) facts.cwd = folder;
     // Until something tells which folder it was, the project is named after its hash.
-    else if (this.rest.hash !== "") facts.remote = nameProject(this.rest.hash);
+    else if (this.rest.hash !== "") facts.remote = nameHashedProject(this.rest.hash);
   }
 
   private takeUser(message: JsonObject, locate: (what: string) => RecordPosition): void {
@@ -161,12 +168,13 @@ class GeminiSession {
 
   private takeModel(message: JsonObject, locate: (what: string) => RecordPosition): void {
     const text = joinWords(message.content);
-    const said = locate("reply");
+    const context = readContext(message);
+    const said = { ...locate("reply"), context };
     if (text.trim() !== "" && !this.session.repeats(said.origin)) this.session.reply(said, text);
     const calls = asArray(message.toolCalls);
     const asked = asArray(message.content).map((part) => (isObject(part) ? part.functionCall : null));
     for (const [at, call] of (calls.length > 0 ? calls : asked).entries())
-      if (isObject(call)) this.takeCall(call, locate(`call ${at}`));
+      if (isObject(call)) this.takeCall(call, { ...locate(`call ${at}`), context });
     this.session.reach(said.at);
   }
 
@@ -206,10 +214,16 @@ class GeminiSession {
     const known = this.hashedFolders;
     for (let folder = path; !known.has(folder) && known.size < mostHashed; folder = dirname(folder)) {
       known.add(folder);
-      if (hashFolder(folder) === this.rest.hash) return folder;
+      if (sha256(folder) === this.rest.hash) return folder;
     }
     return null;
   }
+}
+
+function readContext({ tokens, model }: JsonObject): ContextUse | null {
+  // What was cached is part of the input.
+  const { input, output, thoughts, total } = asObject(tokens) ?? {};
+  return readContextUse({ input, output, thoughts, total }, findWindow("google", asString(model) ?? ""));
 }
 
 function readResponses(parts: unknown): JsonObject[] {
@@ -221,22 +235,12 @@ const mostHashed = 400;
 
 const shell = "run_shell_command";
 
-function hashFolder(folder: string): string {
-  return createHash("sha256").update(folder).digest("hex");
-}
-
-/** The name of a project of which only the hash is known. */
-function nameProject(hash: string): string {
-  return `gemini:project-${hash.slice(0, 12)}`;
-}
-
 /** The folder, among those that are known, of a session that has only its hash. */
 function findFolderAmong(
   { cwd, remote }: Pick<SessionFacts, "cwd" | "remote">,
   roots: readonly string[],
 ): string | null {
-  if (cwd !== null || !remote?.startsWith(nameProject(""))) return null;
-  return roots.find((root) => nameProject(hashFolder(root)) === remote) ?? null;
+  return cwd !== null || remote === null ? null : findHashedFolder(remote, roots);
 }
 
 /** The project's folder, from the files that Gemini CLI keeps beside its chats. */
@@ -249,7 +253,7 @@ function findFolderBeside(path: string, hash: string): string | null {
   if (isAbsolute(root)) return root;
   const known = parseObject(readPlainText(join(dirname(dirname(project)), "projects.json")) ?? "");
   const found = Object.entries(asObject(known?.projects) ?? {}).find(
-    ([one, name]) => name === basename(project) || hashFolder(one) === hash,
+    ([one, name]) => name === basename(project) || sha256(one) === hash,
   );
   return found?.[0] ?? null;
 }

@@ -8,8 +8,9 @@ import {
   parseObject,
 } from "../../base/index.ts";
 import { readOutcome } from "../../failures/index.ts";
-import type { Event } from "../../records/index.ts";
+import type { ContextUse, Event } from "../../records/index.ts";
 import { isNativeTool } from "../../trust/index.ts";
+import { findWindow, readContextUse } from "../context-use.ts";
 import {
   type CallResult,
   type DatabaseReader,
@@ -145,9 +146,10 @@ function addUser(
 
 function addAssistant(session: SessionBuilder, message: OpenCodeMessage, at: number, isOwn: boolean): void {
   const { info, parts } = message;
+  const context = readContext(info);
   for (const [index, part] of parts.entries()) {
     if (!isObject(part)) continue;
-    const position = locate(session, info, part, `${at}.${index}`);
+    const position = { ...locate(session, info, part, `${at}.${index}`), context };
     if (part.type === "tool") addTool(session, part, position, isOwn);
     // A summary repeats what was said.
     else if (part.type === "text" && !isInjected(part) && info.summary !== true)
@@ -158,6 +160,13 @@ function addAssistant(session: SessionBuilder, message: OpenCodeMessage, at: num
   const position = locate(session, info, {}, `${at}.${Math.max(0, parts.length - 1)}`);
   const said = asString(asObject(error.data)?.message) ?? asString(error.name) ?? "The model did not answer";
   session.mark(position, error.name === "MessageAbortedError" ? "Interrupted" : said);
+}
+
+function readContext({ tokens, providerID, modelID }: JsonObject): ContextUse | null {
+  const { input, output, reasoning: thoughts, total, cache } = asObject(tokens) ?? {};
+  const cached = Object.values(asObject(cache) ?? {});
+  const window = findWindow(asString(providerID) ?? "", asString(modelID) ?? "");
+  return readContextUse({ input, output, cached, thoughts, total }, window);
 }
 
 function isInjected(part: JsonObject): boolean {

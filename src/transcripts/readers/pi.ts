@@ -1,4 +1,6 @@
 import { asArray, asObject, asString, isObject, type JsonObject } from "../../base/index.ts";
+import type { ContextUse } from "../../records/index.ts";
+import { findWindow, readContextUse } from "../context-use.ts";
 import {
   type CallResult,
   exitResult,
@@ -93,14 +95,21 @@ class PiReading extends LineReading<PiRest> {
 
   private takeReply(message: JsonObject, position: RecordPosition): void {
     const tools = { shell: ["bash"], files: ["path", "file_path"] };
-    this.session.reply(position, joinText(message.content));
+    const counted = { ...position, context: readContext(message) };
+    this.session.reply(counted, joinText(message.content));
     for (const block of asArray(message.content).filter(isObject))
       if (block.type === "toolCall")
-        this.session.call(position, readCall(block.id, block.name, block.arguments, tools));
+        this.session.call(counted, readCall(block.id, block.name, block.arguments, tools));
     if (message.stopReason === "aborted") this.session.mark(position, "Interrupted");
     else if (message.stopReason === "error")
       this.session.mark(position, asString(message.errorMessage) ?? "The model did not answer");
   }
+}
+
+function readContext({ usage, provider, model }: JsonObject): ContextUse | null {
+  const { input, output, cacheRead, cacheWrite, totalTokens: total } = asObject(usage) ?? {};
+  const window = findWindow(asString(provider) ?? "", asString(model) ?? "");
+  return readContextUse({ input, output, cached: [cacheRead, cacheWrite], total }, window);
 }
 
 function judge(command: string | null, message: JsonObject): CallResult {

@@ -1,0 +1,252 @@
+import { createHash } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { type Clock, errorMessage } from "../base/index.ts";
+import { recordSpend, reserveSpend } from "../models/index.ts";
+import type { Env, Settings } from "../settings/index.ts";
+import type { Store } from "../store/index.ts";
+import { type Redactor, scrubAll } from "../trust/index.ts";
+import { type Brief, briefWorker, nameArtifact, type RunPlaces, readArtifact } from "./brief.ts";
+import { type CheckPlace, checkAttempt, runCheck } from "./checks.ts";
+import type { CheckResult } from "./execution.ts";
+import type { WorkerOutcome } from "./harness/harness.ts";
+import { curateState, promoteChanges } from "./learn-state.ts";
+import {
+  type Dispatch,
+  findCutOff,
+  findPending,
+  findPhase,
+  type LoopState,
+  listArtifacts,
+  type Move,
+  type Pending,
+} from "./machine.ts";
+import { recordMove, type StoredRun } from "./record.ts";
+import { renderWork } from "./render.ts";
+import { clearArtifact, findMissing, readWorkersFile, syncWork } from "./work-folder.ts";
+
+export interface RunDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly redactor: Redactor;
+  readonly env: Env;
+  readonly settings: Settings;
+  /** What is seen to at the end: that a state folder stayed as it was, and what there is to adopt, or to merge. */
+  readonly conclude: (begun: StoredRun["begun"]) => Promise<RunOutcome>;
+}
+
+export type RunOutcome = Pick<Extract<Move, { kind: "verified" }>, "violation" | "candidate">;
+
+type Unmarked<Type> = Type extends unknown ? Omit<Type, "at"> : never;
+
+/** A run that goes on: what is to be done, and what came of it. One thing is recorded at a time. */
+export class LoopRun {
+  readonly #deps: RunDeps;
+  #stored: StoredRun;
+  #recording: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: RunDeps, stored: StoredRun) {
+    this.#deps = deps;
+    this.#stored = stored;
+    mkdirSync(this.places.workspace, { recursive: true, mode: 0o700 });
+    this.#sync();
+  }
+
+  get begun(): StoredRun["begun"] {
+    return this.#stored.begun;
+  }
+
+  get state(): LoopState {
+    return this.#stored.state;
+  }
+
+  get pending(): Pending {
+    return findPending(this.state);
+  }
+
+  get places(): RunPlaces {
+    const { work, workspace, state } = this.begun;
+    return { work, workspace, state };
+  }
+
+  /** When the work at hand has to stop; consolidation has until the deadline itself. */
+  get cutOff(): number | null {
+    const { setup } = this.state;
+    return findPhase(this.state) === "memory-consolidation" ? setup.goal.deadline : findCutOff(setup);
+  }
+
+  brief(asked: Dispatch): Brief {
+    return briefWorker(asked, this.state, this.places, this.#deps.clock.now());
+  }
+
+  /** Makes room for what workers will leave. */
+  prepare(workers: readonly Dispatch[]): void {
+    for (const asked of workers) clearArtifact(this.begun.work, nameArtifact(asked));
+  }
+
+  /** Takes what a worker left; a worker that nobody waits for any more is ignored. */
+  async take(asked: Dispatch, outcome: WorkerOutcome): Promise<void> {
+    const usd = outcome.usd ?? 0;
+    if (outcome.kind === "failed") {
+      const because = `${outcome.reason}: ${outcome.detail}`;
+      return this.#record(asked, { kind: "failed", worker: asked.id, because, usd });
+    }
+    const read = this.#read(asked);
+    if ("because" in read)
+      return this.#record(asked, { kind: "failed", worker: asked.id, because: read.because, usd });
+    const { brought } = await scrubAll(this.#deps.redactor, { brought: read.brought });
+    const summary = outcome.summary || "no summary";
+    return this.#record(asked, { kind: "returned", worker: asked.id, brought, summary, usd });
+  }
+
+  #read(asked: Dispatch) {
+    const { begun, state } = this;
+    const artifact = nameArtifact(asked);
+    const expected = new Set([...renderWork(state, digestText).keys(), artifact, ...this.#listAwaited()]);
+    const file = readWorkersFile({ work: begun.work, setup: state.setup }, artifact, expected);
+    if ("because" in file) return file;
+    const read = readArtifact(asked, state, file.value);
+    return "misfit" in read ? { because: `${artifact} is malformed: ${read.misfit}` } : read;
+  }
+
+  #listDispatched(): readonly Dispatch[] {
+    return this.pending.kind === "dispatch" ? this.pending.workers : [];
+  }
+
+  /** The artifacts of the workers that are at it. */
+  #listAwaited(): readonly string[] {
+    return this.#listDispatched().map(nameArtifact);
+  }
+
+  /** Does what is Knack's own to do, and nobody else's. */
+  async work(kind: "check" | "assess" | "promote" | "curate" | "verify", signal: AbortSignal): Promise<void> {
+    const move = await this.#doOwn(kind, signal);
+    if (!signal.aborted) await this.record(move);
+  }
+
+  async #doOwn(kind: Parameters<LoopRun["work"]>[0], signal: AbortSignal): Promise<Unmarked<Move>> {
+    const { state } = this;
+    const place: CheckPlace = { ...this.places, env: this.#deps.env, signal };
+    switch (kind) {
+      case "check": {
+        const group = state.execution?.group ?? [];
+        return { kind: "checked", results: await Promise.all(group.map((one) => checkAttempt(one, place))) };
+      }
+      case "assess":
+        return { kind: "assessed", results: await this.#assess(place) };
+      case "promote":
+        return this.#commit(async () => ({
+          kind: "promoted",
+          improved: await promoteChanges(this.#stateDeps()),
+        }));
+      case "curate":
+        return this.#commit(async () => ({ kind: "curated", curated: await curateState(this.#stateDeps()) }));
+      case "verify":
+        this.#sync();
+        return {
+          kind: "verified",
+          missing: findMissing(this.begun.work, listArtifacts(state.setup)),
+          ...(await this.#deps.conclude(this.begun)),
+        };
+    }
+  }
+
+  async #assess(place: CheckPlace): Promise<readonly CheckResult[]> {
+    const results: CheckResult[] = [];
+    for (const { id, check } of this.state.strategy?.successCriteria ?? []) {
+      const found = await runCheck(check, place);
+      if (found !== null) results.push({ id, ...found });
+    }
+    return results;
+  }
+
+  #stateDeps() {
+    const { run, state: folder } = this.begun;
+    const { clock, env } = this.#deps;
+    return { run, folder, state: this.state, at: clock.now(), searchPath: env.PATH };
+  }
+
+  async #commit(work: () => Promise<Unmarked<Move>>): Promise<Unmarked<Move>> {
+    try {
+      return await work();
+    } catch (error) {
+      return { kind: "refused", because: errorMessage(error) };
+    }
+  }
+
+  /** Stops a run whose time or money is up. */
+  stop(because: string): Promise<void> {
+    const { deadline } = this.state.setup.goal;
+    const mayConsolidate = deadline === null || this.#deps.clock.now() < deadline;
+    return this.record({ kind: "stopped", because, mayConsolidate });
+  }
+
+  /** Records a worker's move, if it is still waited for. */
+  #record(asked: Dispatch, move: Unmarked<Move>): Promise<void> {
+    const isOpen = () => this.#listDispatched().some(({ id }) => id === asked.id);
+    return this.#queue(async () => (isOpen() ? this.#append(move) : undefined));
+  }
+
+  record(move: Unmarked<Move>): Promise<void> {
+    return this.#queue(() => this.#append(move));
+  }
+
+  #queue(work: () => Promise<void>): Promise<void> {
+    const next = this.#recording.then(work);
+    this.#recording = next.catch(() => {});
+    return next;
+  }
+
+  async #append(move: Unmarked<Move>): Promise<void> {
+    const at = this.#deps.clock.now();
+    const before = this.#listDispatched().map(({ id }) => id);
+    this.#stored = await recordMove(this.#deps.store, this.#stored, { ...move, at } as Move);
+    this.#sync();
+    this.prepare(this.#listDispatched().filter(({ id }) => !before.includes(id)));
+  }
+
+  #sync(): void {
+    syncWork(this.begun.work, this.state.setup, renderWork(this.state, digestText), this.#listAwaited());
+  }
+
+  /** Sets aside what a worker may cost, has it run, and records what it did cost. */
+  async spend(
+    harness: string,
+    run: (maxUsd: number) => Promise<WorkerOutcome>,
+  ): Promise<WorkerOutcome | { readonly hold: string }> {
+    const { clock, settings, store } = this.#deps;
+    const { begun } = this;
+    const [at, perWorker] = [clock.now(), settings["loop.budgetCall"]];
+    const purpose = `loop:${begun.run}`;
+    const limits = { usdPerDay: settings["loop.budgetDay"], usdPerCall: perWorker, from: "loop" } as const;
+    const call = { call: `w${begun.run}-${++this.#calls}-${at}`, model: harness, purpose };
+    const together = { purpose, usd: begun.usd, since: this.state.setup.startedAt, setting: "loop.budget" };
+    const estimate = Math.min(leastUsd, perWorker);
+    const who = { project: this.#stored.project, session: null };
+    const wanted = { call, at, together, estimate, extraUsd: perWorker - estimate };
+    const reserved = await reserveSpend({ store, limits }, wanted, who);
+    if ("hold" in reserved) return reserved;
+    const outcome = await run(reserved.usdAtMost);
+    // A command is a person's own; an agent that does not say what it cost may have cost all of it.
+    const usd = outcome.usd ?? (harness.startsWith("command:") ? 0 : reserved.usdAtMost);
+    const ok = outcome.kind === "returned";
+    const end = {
+      inputTokens: 0,
+      outputTokens: 0,
+      usd,
+      estimated: outcome.usd === null,
+      ms: clock.now() - at,
+    };
+    const because = ok ? null : `${outcome.reason}: ${outcome.detail}`;
+    await recordSpend({ store, clock }, call, { ...end, ok, because }, who);
+    return { ...outcome, usd };
+  }
+
+  #calls = 0;
+}
+
+/** A worker that has less than this left is not started. */
+const leastUsd = 0.02;
+
+export function digestText(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

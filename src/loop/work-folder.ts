@@ -1,0 +1,102 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { errorMessage, listFilesBelow, readPlainText, writeFileAtomically } from "../base/index.ts";
+import { type Phase, phasesInRange, type RunSetup } from "./machine.ts";
+
+/** Folders of a run's own artifacts; the rest of a work folder is not Knack's. */
+const phaseFolders: Readonly<Record<Phase, readonly string[]>> = {
+  orient: [".orient"],
+  strategize: [".strategize"],
+  plan: [".plan"],
+  execute: [".execute"],
+  debrief: [".debrief"],
+  improve: [".improve", ".operator-requests"],
+  "memory-consolidation": [".memory-consolidation"],
+};
+const everyRunsFolders = [".coordinator", ".errors"];
+
+/** What workers leave that is read once: Knack writes down what it makes of it. */
+const workersFiles =
+  /^(?:\.execute\/(?:reports|checks)\/|\.improve\/proposal\.json$|\.memory-consolidation\/curation\.json$)/;
+
+const maxArtifactBytes = 1 << 20;
+
+function listOwnFolders(setup: RunSetup): readonly string[] {
+  return [...everyRunsFolders, ...phasesInRange(setup).flatMap((phase) => phaseFolders[phase])];
+}
+
+/** Brings a work folder to what the run is: writes what differs, and removes what no longer belongs to it. */
+export function syncWork(
+  work: string,
+  setup: RunSetup,
+  files: ReadonlyMap<string, string>,
+  awaited: readonly string[],
+): void {
+  for (const path of listWork(work, setup))
+    if (!files.has(path) && !awaited.includes(path) && !workersFiles.test(path))
+      rmSync(join(work, path), { force: true });
+  for (const [path, text] of files) {
+    const full = join(work, path);
+    if (readText(full, work) === text) continue;
+    mkdirSync(dirname(full), { recursive: true, mode: 0o700 });
+    writeFileAtomically(full, [Buffer.from(text)]);
+  }
+}
+
+/** Files in a run's own folders. */
+function listWork(work: string, setup: RunSetup): readonly string[] {
+  return listOwnFolders(setup).flatMap((folder) => {
+    try {
+      return listFilesBelow(join(work, folder)).map((path) => `${folder}/${path}`);
+    } catch {
+      return [];
+    }
+  });
+}
+
+function readText(path: string, work: string): string | null {
+  try {
+    return readPlainText(path, { within: work, maxBytes: maxArtifactBytes });
+  } catch {
+    return null;
+  }
+}
+
+/** Makes room for the artifact of a worker: one from before must not pass for its own. */
+export function clearArtifact(work: string, artifact: string): void {
+  const path = join(work, artifact);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  rmSync(path, { recursive: true, force: true });
+}
+
+/** The JSON that a worker left, or why there is none. `expected` are the files that may be there. */
+export function readWorkersFile(
+  { work, setup }: { readonly work: string; readonly setup: RunSetup },
+  artifact: string,
+  expected: ReadonlySet<string>,
+): { readonly value: unknown } | { readonly because: string } {
+  const extra = listWork(work, setup).find((path) => !expected.has(path) && !workersFiles.test(path));
+  if (extra !== undefined) {
+    rmSync(join(work, extra), { force: true });
+    return { because: `it left another artifact: ${extra}` };
+  }
+  try {
+    const text = readPlainText(join(work, artifact), { within: work, maxBytes: maxArtifactBytes });
+    if (text === null) return { because: `it left no ${artifact}` };
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { because: `${artifact} cannot be used: ${errorMessage(error)}` };
+  }
+}
+
+/** Which of these artifacts are not there as JSON. */
+export function findMissing(work: string, artifacts: readonly string[]): readonly string[] {
+  return artifacts.filter((path) => {
+    const text = readText(join(work, path), work);
+    try {
+      return text === null || typeof JSON.parse(text) !== "object";
+    } catch {
+      return true;
+    }
+  });
+}

@@ -1,0 +1,3 @@
+export { openQueue } from "./queue.ts";
+export { openPostgres } from "./store.ts";
+export { openTeamDatabase } from "./team.ts";

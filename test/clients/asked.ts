@@ -1,0 +1,89 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { answering, isAboutSession, nothingToMerge, recordIn } from "../helpers/judging.ts";
+import { type DrivenAgent, type DrivenMachine, firstPrompt, openMachine, playFirst } from "./chain.ts";
+import type { Script } from "./model-server.ts";
+
+const rule = "Verify the harbor with npm run verify; npm run verfy is no script here.";
+const skill = {
+  name: "let-a-ship-leave",
+  lesson: "See that the harbor is in order before a ship leaves.",
+  steps: ["Run `cat package.json` and look for the script", "Run `npm run verify`"],
+  check: "`npm run verify` ends with 0",
+};
+const begins = "begins -----";
+
+/** A judge's answer to what a model was sent: a rule of what failed, and a skill of what was asked for. */
+function judge(sent: string): object {
+  const text = findTexts(JSON.parse(sent)).find((one) => one.includes(begins)) ?? "";
+  if (!isAboutSession(text)) return { ...answering([]), ...nothingToMerge };
+  const { leads } = recordIn(text);
+  const about = (kind: string) =>
+    leads.flatMap((one) => (one.kind === kind ? { leads: [one.lead], kind, refs: one.refs } : []))[0];
+  const [failed, asked] = [about("error-recovery"), about("explicit-instruction")];
+  if (failed === undefined || asked === undefined) return answering([]);
+  return answering([
+    { ...failed, lesson: rule, when: "the harbor is verified", do: "run npm run verify" },
+    { ...asked, ...skill, when: "a ship leaves", do: "see that the harbor is in order" },
+  ]);
+}
+
+function findTexts(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(findTexts) : [];
+}
+
+function scriptFor(agent: DrivenAgent): Script {
+  return {
+    turns: [[{ text: "Nothing is scripted for that." }]],
+    side: (asked) => (asked.includes(begins) ? JSON.stringify(judge(asked)) : "ok"),
+    branches: [
+      { says: begins, turns: [(news) => [{ text: JSON.stringify(judge(news)) }]] },
+      playFirst(agent),
+      { says: "Is a ship in the docks?", turns: [[{ text: "There is none." }]] },
+    ],
+  };
+}
+
+/**
+ * An agent in which Knack is not installed: `knack run` learns from its session, it judges that session where it can be
+ * asked, and the next session reads the rule and the skill that were kept.
+ */
+export async function playAsked(agent: DrivenAgent, asks: string | null = agent.id): Promise<void> {
+  const machine = await openMachine(agent, { script: scriptFor(agent), isAsked: true });
+  const { run, session } = machine;
+  const ran = await run("run", "--", ...(await agent.program()), ...agent.answers(firstPrompt));
+  expect(ran.code, ran.stderr).toBe(0);
+  expect(ran.stderr).toContain("Read 1 session in 1 project.");
+  const named = async () => {
+    const { lessons } = JSON.parse((await run("lessons", "--json")).stdout) as {
+      lessons: { lesson: string }[];
+    };
+    return lessons.map(({ lesson }) => lesson);
+  };
+  expect(await named()).toEqual([expect.stringContaining("npm run verify")]);
+
+  const judged = asks === null ? await judgeByFiles(machine) : await run("learn", "--judge", asks, "--json");
+  expect(judged.code, judged.stderr).toBe(0);
+  expect(JSON.parse(judged.stdout).judged, judged.stderr).toMatchObject({ sessions: 1, lessons: 2 });
+  expect(await named()).toEqual(expect.arrayContaining([rule, expect.stringContaining(skill.lesson)]));
+
+  const kept = await run("learn", "--yes", "--where", "repository");
+  expect(kept.code, kept.stderr).toBe(0);
+  const sent = await session("Is a ship in the docks?");
+  expect(sent.at(-1)?.split(rule), kept.stdout).toHaveLength(2);
+  expect(sent.at(-1), kept.stdout).toContain(`rl-${skill.name}`);
+}
+
+/** Answers by files, for an agent that cannot be asked. */
+async function judgeByFiles({ run, stage }: DrivenMachine) {
+  const folder = join(stage.root, "asked");
+  mkdirSync(folder);
+  await run("learn", "--model-dump", folder);
+  for (const name of readdirSync(folder)) {
+    const answer = JSON.stringify(judge(JSON.stringify(readFileSync(join(folder, name), "utf8"))));
+    writeFileSync(join(folder, name.replace(/(?:\.request)?\.\w+$/, ".answer.json")), answer);
+  }
+  return run("learn", "--model-answers", folder, "--json");
+}
