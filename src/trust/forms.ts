@@ -1,4 +1,3 @@
-import {} from "./assignments.ts";
 import {
   isChosen,
   isGiven,
