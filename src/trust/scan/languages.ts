@@ -553,14 +553,22 @@ export interface SpokenLanguage {
 
 /** The languages other than English that a text may have sentences in. */
 export function listLanguages(text: string): SpokenLanguage[] {
-  return languageRules.flatMap(({ sign, rules }) => {
+  return languageRules.flatMap(({ sign, readRules }) => {
     if (!sign.test(text)) return [];
     const signs = text.match(new RegExp(sign.source, `${sign.flags}g`))?.length ?? 0;
-    return [{ sign, rules, isMain: signs >= Math.max(4, text.length / 200) }];
+    return [{ sign, rules: readRules(), isMain: signs >= Math.max(4, text.length / 200) }];
   });
 }
 
-const languageRules = languages.map((language) => ({ sign: language.sign, rules: writeRules(language) }));
+/** A language's rules are written when a text first has words of it: all of them take longer than most commands. */
+const languageRules = languages.map((language) => {
+  let rules: readonly SpeechRule[] | null = null;
+  const readRules = () => {
+    rules ??= writeRules(language);
+    return rules;
+  };
+  return { sign: language.sign, readRules };
+});
 
 /** One grammar for each idea: which roles have to meet in a sentence, and which take it back. */
 function writeRules(language: Language): SpeechRule[] {
