@@ -6,5 +6,5 @@ import { controlOf } from "./weights.mjs";
 const file = process.argv[2];
 const { sum } = JSON.parse(readFileSync(`sums/${basename(file, ".csv")}.json`, "utf8"));
 const control = controlOf(readFileSync(file, "utf8"));
-console.log(sum === control ? "agrees" : `${sum} is not ${control}`);
+console.log(sum === control ? "right" : `${sum ?? "no number"} instead of ${control}`);
 process.exitCode = sum === control ? 0 : 1;

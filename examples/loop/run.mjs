@@ -54,7 +54,9 @@ function run(title, folder, state) {
   const { criteria, log } = view.execution;
   console.log(`\n${title} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
   for (const { step_id: step, decision, signal } of log)
-    console.log(`  ${step.padEnd(9)} ${decision.padEnd(11)} ${signal.because.replace(/^`.*` /, "")}`);
+    console.log(
+      `  ${step.padEnd(9)} ${decision.padEnd(11)} ${signal.met ? "right" : signal.because.replace(/^.*exited with 1: /, "")}`,
+    );
   const right = criteria.filter(({ met }) => met).length;
   console.log(`  ${right} of ${criteria.length} sums are right, after ${log.length} tries`);
   return { title, right, of: criteria.length, tries: log.length, met: view.success_criteria_met };
