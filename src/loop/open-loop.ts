@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join, sep } from "node:path";
 import { type Clock, KnackError, readPlainText } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
@@ -361,12 +360,16 @@ async function adopt(deps: LoopDeps, { begun, state }: StoredRun, apply: boolean
   return { run, state: active, ...candidate };
 }
 
-/** The instructions of a role. */
-function readPrompt({ template }: LoopDeps, role: Dispatch["role"]): string {
-  const path = template === undefined ? null : join(template, "skills", "goal-loop", `${role}-prompt.md`);
-  const own = path !== null && existsSync(path) ? readPlainText(path) : null;
-  return (
-    own ??
-    `You are the ${role} of a learning loop. Write one JSON file to outputPath, of the form of outputSchema.`
-  );
+/** The instructions of a role, with the rules that hold for every worker. */
+function readPrompt({ template = "" }: LoopDeps, role: Dispatch["role"]): string {
+  const folder = join(template, "skills", "goal-loop");
+  return [`${role}-prompt.md`, "worker-rules.md"]
+    .map((name) => {
+      const text = readPlainText(join(folder, name));
+      if (text !== null) return text;
+      throw new KnackError("LIBRARY_UNAVAILABLE", `The instructions ${name} are missing from ${folder}.`, {
+        hint: "Reinstall Knack: npm install -g knack-cli",
+      });
+    })
+    .join("\n");
 }
