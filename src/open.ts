@@ -33,6 +33,7 @@ import {
   readLedger,
   type Store,
 } from "./store/index.ts";
+import { openTeam } from "./team/index.ts";
 import { findCheckout, openSessions, rebuild, Transcripts } from "./transcripts/index.ts";
 import { createRedactor, type Redactor } from "./trust/index.ts";
 
@@ -153,6 +154,7 @@ export async function openKnack(options: KnackOptions = {}) {
     ...recall,
     ...authoring,
     ...openReviews({ ...deps, catalog: () => stock.catalog() }),
+    ...openTeam({ ...deps, env, library }),
     ...work,
     /** Does the daily maintenance; null where it was done already. */
     maintain: (again: { readonly again?: boolean } = {}) =>

@@ -141,6 +141,26 @@ const library: CatalogSection = {
   },
 };
 
+const team: CatalogSection = {
+  title: "With others",
+  commands: {
+    share: entry(
+      async () => (await import("./team/share.ts")).share,
+      "knack share npm-test --dry-run",
+      "knack share --in harbor",
+      "knack share --undo npm-test",
+    ),
+    team: entry(
+      async () => (await import("./team/team.ts")).team,
+      "knack team create postgres://postgres@127.0.0.1:5432/knack --as ana",
+      "knack team invite ben",
+      "knack team join --from ~/invitation-ben",
+      "knack team inbox",
+      "knack team accept @ana",
+    ),
+  },
+};
+
 const machine: CatalogSection = {
   title: "Knack on this machine",
   commands: {
@@ -178,7 +198,7 @@ const plumbing: Readonly<Record<string, CatalogEntry>> = {
   schema: entry(async () => (await import("./commands/plumbing.ts")).schema),
 };
 
-export const sections: readonly CatalogSection[] = [everyday, sessions, library, machine];
+export const sections: readonly CatalogSection[] = [everyday, sessions, library, team, machine];
 
 const listed: Readonly<Record<string, CatalogEntry>> = Object.assign(
   {},

@@ -11,11 +11,12 @@ import {
   type Finding,
   type FindingKind,
   isWorkflow,
+  type Lesson,
   type Remedy,
   type Symptom,
 } from "../records/index.ts";
 import type { Gist, WordSearch } from "../store/index.ts";
-import { extractTerms, measureSimilarity } from "../text/index.ts";
+import { createOverlapSearch, extractTerms, measureSimilarity } from "../text/index.ts";
 
 /** Two lessons whose words overlap this much are one; two triggers that overlap this much are the same occasion. */
 export const sameFrom = 0.5;
@@ -90,6 +91,20 @@ export function areOpposedFindings(a: ComparedFinding, b: ComparedFinding): bool
   // A cure is a call: that another leaves out a word of it makes them two ways, not opposites.
   if (a.finding.symptom !== null && b.finding.symptom !== null) return areOppositeFixes(a.finding, b.finding);
   return areOpposed(a.gist, b.gist);
+}
+
+/** Finds, for any of some lessons, those of them that say the opposite, whoever learned them. */
+export function createOpposedSearch<Compared extends Finding | Lesson>(
+  pool: readonly Compared[],
+): (one: Compared) => Compared[] {
+  const gists = new Map(pool.map((one) => [one, extractGist(one)]));
+  const gistOf = (one: Compared) => gists.get(one) ?? extractGist(one);
+  const search = createOverlapSearch(pool, (one) => gistOf(one).trigger, sameTriggerFrom);
+  const isOpposed = (one: Compared, other: Compared) =>
+    one.symptom !== null && other.symptom !== null
+      ? areOppositeFixes(one, other)
+      : areOpposed(gistOf(one), gistOf(other));
+  return (one) => search(one).filter((other) => other !== one && isOpposed(one, other));
 }
 
 interface ComparedFinding {

@@ -10,6 +10,7 @@ import {
   isUse,
   type LedgerEntry,
   type SessionMeasurement,
+  type Symptom,
   shorten,
   type UseVerdict,
 } from "../records/index.ts";
@@ -285,9 +286,8 @@ function measureSession(
   const failures = calls
     .failures(events)
     .filter(({ error }) => !causeGroups.inWork.has(error.cause))
-    .map(({ subject, failed, error }) => {
-      const name = makeId("f", `${subject} ${error.signature}`);
-      return [name, failed.at ?? startedAt] as const;
+    .map(({ subject, failed, error: { signature } }) => {
+      return [nameFailure({ head: subject, signature }), failed.at ?? startedAt] as const;
     });
   const beyond = turns.slice(mostTurns);
   return {
@@ -296,6 +296,11 @@ function measureSession(
     corrections,
     failures: failures.slice(0, mostFailures),
   };
+}
+
+/** A failure by a name that is the same in every session. */
+export function nameFailure({ head, signature }: Pick<Symptom, "head" | "signature">): string {
+  return makeId("f", `${head} ${signature}`);
 }
 
 /** Prompts in groups, each as one sum. */

@@ -1,7 +1,7 @@
 export type { Backtest } from "./backtest.ts";
 export { type ChronicFailure, describeChronic } from "./chronic.ts";
-export { readCredits } from "./credit.ts";
-export { compareCourses } from "./experiment.ts";
+export { nameFailure, readCredits } from "./credit.ts";
+export { compareCourses, type TrialDifference } from "./experiment.ts";
 export { type HookNote, isHeldBack, openRecall, unmatchedKey } from "./open-recall.ts";
 export {
   describeCure,
@@ -10,7 +10,7 @@ export {
   readFailure,
   readQuestion,
 } from "./recall.ts";
-export { type BenefitReport, mostCallsPerPrompt } from "./report.ts";
+export { type BenefitReport, loadLived, mostCallsPerPrompt } from "./report.ts";
 export {
   formatDay,
   readSnapshot,

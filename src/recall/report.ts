@@ -84,7 +84,7 @@ interface LivedSession {
 }
 
 /** Every session with a prompt, in order of time, each as it was last measured. */
-async function loadLived({ ledger }: Store): Promise<LivedSession[]> {
+export async function loadLived({ ledger }: Pick<Store, "ledger">): Promise<LivedSession[]> {
   // A session may have several files: the longest that a person spoke in stands for it.
   const longest = new Map<string, EntryOf<"session.measured">>();
   for (const entry of joinParts(await ledger.since("session.measured", 0))) {

@@ -4,6 +4,7 @@ import {
   applyDecay,
   explainDoubt,
   extractGist,
+  importPrefix,
   isHeldBack,
   isSharedLesson,
   isWorthShowing,
@@ -53,6 +54,8 @@ const offerChars = 160;
 const askFrom = 0.6;
 /** Characters of a command, an error or a person's words that are kept. */
 const excerptChars = 400;
+/** Characters of the name of a file, or a person, that something was imported from. */
+const fromChars = 40;
 /** Increase when the form of a snapshot changes. */
 const version = 7;
 
@@ -656,7 +659,11 @@ function quoteLesson({ kind, lesson, excerpt: { said } }: Finding | Lesson): str
 
 function describeOrigin(match: LessonMatch, now: number): string {
   const where = { here: "here", anywhere: "on this machine", elsewhere: "in another project" };
-  return `${where[match.distance]}${formatDay(findLastSeen(match), now)}`;
+  const { run } = match.best;
+  if (!run.startsWith(importPrefix)) return `${where[match.distance]}${formatDay(findLastSeen(match), now)}`;
+  // Somebody else's session; who hands something on chooses how that is called.
+  const from = run.slice(importPrefix.length).replace(/[^\w.@-]+/g, " ");
+  return `elsewhere (from ${cutAtWord(from.trim(), fromChars)})`;
 }
 
 function countSessions({ lesson: { state } }: LessonMatch): string {

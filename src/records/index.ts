@@ -149,6 +149,7 @@ export {
   type ThreadState,
   type TranscriptId,
 } from "./session.ts";
+export type { StoredTeamEntry, TeamEntry, TeamEntryKind } from "./team.ts";
 export {
   type AuthoringFault,
   authoredId,

@@ -206,6 +206,16 @@ export type LedgerEntry =
   | Entry<"skill.imported", ImportedSkill>
   /** Decision about imports. */
   | Entry<"import.decided", { readonly imports: readonly string[]; readonly decision: ImportWord }>
+  /** A person shared a lesson, or a skill, with a team; null took it back. */
+  | Entry<
+      "team.shared",
+      { readonly team: string; readonly thing: string; readonly name: string; readonly share: string | null }
+    >
+  /** A person's word on everything that a member of a team shares; `asked`: each thing is put to them. */
+  | Entry<
+      "author.decided",
+      { readonly team: string; readonly author: string; readonly word: "accepted" | "rejected" | "asked" }
+    >
   /** The person was told of a failure that several sessions met and none overcame. */
   | Entry<
       "chronic.told",

@@ -23,6 +23,8 @@ const places = {
   log: "log",
   /** Working folder of agents run as models: sessions below the home are never learned from. */
   models: "models",
+  /** This machine's part in a team: its key, the address of the team's database, and what is known of the members. */
+  team: "team",
   /** Says that a worker runs, and until when at most. */
   worker: "worker.json",
 };

@@ -2,7 +2,7 @@ import { type AliasedRawBuilder, type Kysely, type RawBuilder, sql } from "kysel
 import { KnackError } from "../base/index.ts";
 
 /** Databases of another version are refused. Raise it with every change below. */
-export const schemaVersion = 10;
+export const schemaVersion = 11;
 
 /**
  * Tables as they are on disk: a name and a type of SQLite's for each column, with "?" where it may be null. Times are
@@ -99,6 +99,12 @@ const tables = {
   change: { columns: "id text, path text, state text, at integer, data text", keys: "primary key (id)" },
   /** Ledger records of imports. */
   imported: { columns: "key text, id text, at integer, data text", keys: "primary key (key)" },
+  /** The entries of a team's ledger that are known here; those without a time of recording were not sent yet. */
+  team_entry: {
+    columns: `id text, repository text?, machine text, author text, sequence integer, kind text, subject text,
+      content text, signature text, recorded_at integer?`,
+    keys: "primary key (id)",
+  },
   /** Leases on background work. */
   lease: { columns: "name text, holder text, until integer", keys: "primary key (name)" },
 } as const;
@@ -148,6 +154,9 @@ export const createIndexes: readonly string[] = [
   "create index goal_of_project on goal (project, closed_at)",
   "create index goal_of_session on goal (session)",
   "create index imported_by_id on imported (id)",
+  "create index team_entry_chain on team_entry (machine, sequence)",
+  "create index team_entry_subject on team_entry (subject)",
+  "create index team_entry_kind on team_entry (kind, repository)",
 ];
 
 /** The columns of a table with their types of SQLite's, "?" where one may be null, and the keys of the table. */

@@ -26,6 +26,7 @@ import {
   type TableName,
   type Tables,
 } from "./schema.ts";
+import { createTeamEntries } from "./team-entries.ts";
 
 /** Room for the events of one session in the events' keys: more than a transcript of any size has. */
 const eventsPerSession = 2 ** 24;
@@ -88,6 +89,7 @@ function createParts({ db, engine, clock, anchor }: StoreSource) {
     projects: createProjects(db),
     learning: createLearning(db),
     goals: createGoals(db),
+    team: createTeamEntries(db),
     leases: createLeases(db),
     /**
      * The time by which things age: that of the third-latest session, and never ahead of the clock. A clock that is

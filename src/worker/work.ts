@@ -31,6 +31,9 @@ const turnWaitMs = 3_000;
 /** How long a worker begins to have sessions judged, and how long the last of them may take beyond that. */
 const judgeMs = 5 * 60_000;
 const lastJudgeMs = 3 * 60_000;
+/** How long a worker takes part in a team's exchange, and how long it leaves the team alone after that. */
+const syncMs = 30_000;
+const syncEveryMs = 10 * 60_000;
 /** Days that session marks and recorded sessions (of agents without transcripts) are kept. */
 const seenDays = 7;
 const recordedDays = 30;
@@ -68,7 +71,7 @@ class Worker {
   /** `busy`: another worker is running. */
   private readonly worked = {
     ...{ busy: false, notes: 0, sessions: 0, lessons: 0, drafts: 0, snapshot: false },
-    ...{ judged: 0, reviews: 0 },
+    ...{ judged: 0, reviews: 0, synced: false },
   };
   /** The projects that were worked in. */
   private readonly projects = new Set<string>();
@@ -99,9 +102,24 @@ class Worker {
       rmSync(home.worker, { force: true });
       await knack.giveBack("work");
     });
-    // From here on another worker may handle new notes: a model takes long.
+    // From here on another worker may handle new notes: a network and a model take long.
+    await this.syncDue();
     if (asksModels) await this.judgeDue().finally(() => this.reviewDue());
     return worked;
+  }
+
+  /** Exchanges what is shared with the team, where the person is in one and it is time. */
+  private async syncDue(): Promise<void> {
+    const { knack, worked, clock } = this;
+    const until = clock.now() + syncMs;
+    try {
+      if (!knack.isSyncDue(syncEveryMs)) return;
+      worked.synced = !(await knack.syncTeam({ until: () => clock.now() > until })).busy;
+    } catch {
+      // Why is kept with the team's state, which `knack team` shows. Nothing here waits for the network.
+      return;
+    }
+    if (await knack.renewSnapshot()) worked.snapshot = true;
   }
 
   /** Takes the lease on the spool, waiting for a worker that is about to end. */

@@ -4,7 +4,7 @@ import type { UseVerdict } from "../../records/index.ts";
 import { itemNamed } from "../../search/index.ts";
 import { several } from "../../text/index.ts";
 import { redact } from "../../trust/index.ts";
-import { arg, defineCommand, unknownName, wrongUsage } from "../command.ts";
+import { type AnyCall, arg, defineCommand, unknownName, wrongUsage } from "../command.ts";
 import { changeKnack, withKnack } from "../knack.ts";
 import type { Screen } from "../screen/screen.ts";
 import { alignColumns, flatLines, formatCount, formatDay, type Lines, oneLine } from "../screen/text.ts";
@@ -20,11 +20,15 @@ export const report = defineCommand({
   args: {
     words: arg.words("<name>: everything about one skill or lesson"),
     since: arg.option("only since: 2026-11-01, or 12h, 7d, 4w ago"),
+    team: arg.flag("what sharing was worth: failures met again before and after a lesson was shared"),
     ...arg.json,
   },
   run: async (call) => {
     const { args, screen } = call;
     const [word, ...more] = args._;
+    if (args.team && (word !== undefined || args.since !== undefined))
+      throw wrongUsage("knack report --team takes nothing else.");
+    if (args.team) return withKnack(call, (knack) => reportTeam(call, knack), { dryRun: false });
     if (more.length > 0) throw wrongUsage(`knack report takes one name, got "${args._.join(" ")}".`);
     const since = args.since === undefined ? 0 : parseSince(args.since, Date.now());
     return withKnack(call, async (knack) => {
@@ -55,6 +59,34 @@ function reportJson({ since, from, items, ...rest }: BenefitReport) {
     ...{ since: toIso(since), from: toIso(from), ...rest, callsPerPrompt: mostCallsPerPrompt },
     items: items.map(({ prompts: _, ...item }) => item),
   };
+}
+
+/** What sharing was worth to the team, by repository. */
+async function reportTeam(call: AnyCall, knack: Knack): Promise<number> {
+  const { screen } = call;
+  const { all, repositories } = await knack.teamReport();
+  const describe = ({ sessions, met }: (typeof repositories)[number]["before"]) =>
+    sessions === 0
+      ? "no sessions"
+      : `${formatCount(met)} of ${formatCount(sessions)} (${percent(met / sessions)})`;
+  const rows = repositories.map(({ repository, lessons, before, after, difference }) => [
+    oneLine(repository, 60),
+    formatCount(lessons),
+    describe(before),
+    describe(after),
+    conclude("failedAgain", difference),
+  ]);
+  const head = ["repository", "lessons", "met before", "met after", "difference"];
+  return call.answer({ all, repositories }, [
+    screen.bold("Sessions that met a failure whose lesson the team shares, before and after it was shared"),
+    rows.length === 0
+      ? "  Nothing to compare yet: no shared lesson is about a failure in a repository."
+      : [
+          indent(screen.table(head, rows)),
+          `  all: ${conclude("failedAgain", all)}`,
+          "  Each lesson in its repository counts by itself. Not an experiment: other things changed meanwhile, too.",
+        ],
+  ]);
 }
 
 /** Items that are listed without --json. */

@@ -15,6 +15,7 @@ import {
   sharedLessonId,
 } from "../../lessons/index.ts";
 import {
+  type Actor,
   type Finding,
   type ImportedLesson,
   type ImportedSkill,
@@ -65,6 +66,7 @@ import {
   type CarriedSkill,
   eccProjectId,
   packBundle,
+  readCarried,
   readExchange,
   renderEccFiles,
 } from "./formats.ts";
@@ -125,26 +127,43 @@ interface ExchangeDeps {
   readonly items: (cwd: string) => Promise<readonly Item[]>;
 }
 
+/** What a team's member shares, as it came from them. */
+type HandedShare = {
+  /** The hash of its words. */
+  readonly subject: string;
+  readonly kind: "lesson" | "skill";
+  readonly author: string;
+  /** A carried lesson or skill, as JSON. */
+  readonly body: string;
+};
+
+/** Characters of a quotation that goes out as evidence. */
+const evidenceChars = 240;
+
 /** Export to and import from others. */
 export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDeps) {
   const { store, clock, versions } = deps;
   const planAccept = async (skill: ImportedSkill, reach: LiveReach) =>
     planAcceptImport(deps, skill, reach, (await projectAt(currentFolder())).root);
-  const planTaking = async (
-    { from, lessons, skills }: Pick<Awaited<ReturnType<typeof readExchange>>, "from" | "lessons" | "skills">,
+  const createContext = async (
+    from: string,
     options: ImportOptions,
-  ) => {
+    hasSkills: boolean,
+  ): Promise<ImportContext> => {
     const at = clock.now();
     const cwd = currentFolder();
-    const context: ImportContext = {
-      ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`) },
+    return {
+      ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`), share: null },
       known: new Map((await listImports(store)).map((one) => [one.id, one])),
       here: await projectAt(cwd),
       projects: await store.projects.list(),
-      items: skills.length > 0 ? await items(cwd) : [],
+      items: hasSkills ? await items(cwd) : [],
     };
-    return planImport(context, lessons, skills);
   };
+  const planTaking = async (
+    { from, lessons, skills }: Pick<Awaited<ReturnType<typeof readExchange>>, "from" | "lessons" | "skills">,
+    options: ImportOptions,
+  ) => planImport(await createContext(from, options, skills.length > 0), lessons, skills);
   return {
     /** The lessons and, for a bundle, skills to export, without secrets. */
     carried: async (selection: Selection) => {
@@ -172,6 +191,40 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
       const options = { scope: "project", minConf: 0, domain: null } as const;
       return planTaking({ from, lessons, skills: [] }, options);
     },
+    /** Lessons as a team is given them: of the evidence what failed and what worked, in short; nobody's own words. */
+    carryLessons: async (lessons: readonly Lesson[]): Promise<CarriedLesson[]> => {
+      const carried = await cleanLessons(deps, lessons);
+      const cut = (text: string | null) => text && cutAtWord(oneLine(text), evidenceChars);
+      return carried.map((one) => {
+        const { failed, error, worked } = one.excerpt;
+        const excerpt = { ...noExcerpt, failed: cut(failed), error: cut(error), worked: cut(worked) };
+        return { ...one, excerpt };
+      });
+    },
+    /** The live learned skills of this project and of everywhere, as others are given them. */
+    carrySkills: async (): Promise<readonly CarriedSkill[]> =>
+      (await exportSkills(deps, { scope: "all" }, await projectAt(currentFolder()))).skills,
+    /** Plans taking in what members of a team share, each as what its author hands over: one thing for each, in order. */
+    planShared: async (shares: readonly HandedShare[]): Promise<ImportPlan> => {
+      const plans: ImportPlan[] = [];
+      const context = await createContext("", { scope: null, minConf: 0, domain: null }, shares.length > 0);
+      for (const share of shares) {
+        const { lessons, skills } = readCarried(share.kind, share.body);
+        const plan = await planImport(
+          { ...context, from: share.author, share: share.subject },
+          lessons,
+          skills,
+        );
+        const about = { kind: share.kind, id: share.subject, name: share.subject, says: "" };
+        const unreadable = leaveOut(about, "refused", "it cannot be read").thing;
+        plans.push(plan.things.length > 0 ? plan : { ...plan, things: [unreadable] });
+      }
+      return {
+        things: plans.flatMap(({ things }) => things),
+        entries: plans.flatMap(({ entries }) => entries),
+        packages: plans.flatMap(({ packages }) => packages),
+      };
+    },
     /** Takes in what was planned. None of it is shown to an agent before a person accepts it. */
     carryIn: async ({ entries, packages }: ImportPlan): Promise<void> => {
       for (const files of packages) await versions.keep(files);
@@ -180,8 +233,11 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
     /** All imports with their current status, the latest last. */
     imports: () => listImports(store),
     /** Records a person's word on things that wait; what they accept of lessons counts from now on. */
-    decideImports: (ids: readonly string[], word: "accepted" | "rejected"): Promise<void> =>
-      store.transaction((tx) => recordWord(tx, clock.now(), ids, word)),
+    decideImports: (
+      ids: readonly string[],
+      word: "accepted" | "rejected" | "withdrawn",
+      actor: Actor = "person",
+    ): Promise<void> => store.transaction((tx) => recordWord(tx, clock.now(), ids, word, actor)),
     /** Takes back the latest import, as far as it is not a skill that is live; answers with it. */
     withdrawImport: (): Promise<ReturnType<typeof foldImports>[number][]> =>
       store.transaction(async (tx) => {
@@ -221,13 +277,14 @@ async function recordWord(
   now: number,
   ids: readonly string[],
   word: ImportWord,
+  actor: Actor = "person",
 ): Promise<void> {
   const rows = await tx.learning.imports.of(ids);
   const at = Math.max(now, ...rows.map((row) => row.at + 1));
   const accepted = word === "accepted" ? foldImports(rows).filter(({ type }) => type === "lesson") : [];
   await recordEntries(tx, [
-    importDecision(ids, word, at),
-    ...accepted.map(({ id }) => decisionEntry(id, "accepted", at)),
+    { ...importDecision(ids, word, at), actor },
+    ...accepted.map(({ id }) => ({ ...decisionEntry(id, "accepted", at), actor })),
   ]);
 }
 
@@ -243,19 +300,29 @@ function byPerson(at: number, project: string | null = null) {
 /** Lessons to export, without secrets or home folders. Unconfirmed and unsure ones are withheld and counted. */
 async function exportLessons(deps: PublishDeps, selection: Selection, here: Project) {
   const { store, clock } = deps;
-  const names = new Map((await store.projects.list()).map(({ id, name }) => [id, name]));
   let withheld = 0;
-  const carried: CarriedLesson[] = [];
+  const chosen: Lesson[] = [];
   for (const lesson of await store.learning.lessons.list()) {
     const { status, confidence } = applyDecay(lesson.state, clock.now());
     if (!["pending", "active", "promoted"].includes(status) || !isSelected(lesson, selection, here)) continue;
     const domain = classifyDomain(lesson);
     if (confidence < selection.minConf || (selection.domain ?? domain) !== domain) continue;
     if (!selection.all && (isUnconfirmed(lesson) || confidence < exportedFrom)) withheld++;
-    else carried.push(toCarried(lesson, confidence, names.get(lesson.project) ?? null));
+    else chosen.push(lesson);
   }
-  const clean = await scrubAll(deps.redactor, carried);
-  return { lessons: clean.map((one) => mapTexts(one, stripHomes)), withheld };
+  return { lessons: await cleanLessons(deps, chosen), withheld };
+}
+
+async function cleanLessons(
+  { store, clock, redactor }: PublishDeps,
+  lessons: readonly Lesson[],
+): Promise<CarriedLesson[]> {
+  const names = new Map((await store.projects.list()).map(({ id, name }) => [id, name]));
+  const carried = lessons.map((lesson) =>
+    toCarried(lesson, applyDecay(lesson.state, clock.now()).confidence, names.get(lesson.project) ?? null),
+  );
+  const clean = await scrubAll(redactor, carried);
+  return clean.map((one) => mapTexts(one, stripHomes));
 }
 
 function isSelected(lesson: Lesson, { scope }: Selection, here: Project): boolean {
@@ -280,7 +347,7 @@ function toCarried(lesson: Lesson, confidence: number, projectName: string | nul
 }
 
 /** The learned skills, commands and agents that are live; files that are no text are left out and reported. */
-async function exportSkills(deps: PublishDeps, { scope }: Selection, here: Project) {
+async function exportSkills(deps: PublishDeps, { scope }: Pick<Selection, "scope">, here: Project) {
   const live = (await listPublished(deps)).filter(({ kind, reach, root, state }) => {
     if (kind === "rule" || reach === "draft" || (state !== "active" && state !== "edited")) return false;
     const isGlobal = reach === "everywhere";
@@ -346,6 +413,8 @@ interface ImportContext {
   readonly known: ReadonlyMap<string, ReturnType<typeof foldImports>[number]>;
   readonly from: string;
   readonly batch: string;
+  /** By which name a team shares it. */
+  readonly share: string | null;
   readonly at: number;
   readonly here: Project;
   readonly projects: readonly ProjectFold[];
@@ -381,6 +450,11 @@ async function planImport(
   return { things, entries: [...entries.values()], packages };
 }
 
+/** A part of the hash of its words that nobody can find another text for. */
+function sharedImportId(share: string): string {
+  return `t${share.slice(0, 24)}`;
+}
+
 interface CheckedImport {
   readonly thing: ImportItem;
   readonly entry: LedgerEntry | null;
@@ -401,11 +475,13 @@ function checkAnswer(about: ImportAbout, { known }: ImportContext): CheckedImpor
 }
 
 async function checkLesson(context: ImportContext, carried: CarriedLesson): Promise<CheckedImport> {
-  const { deps, known, from, batch, at } = context;
+  const { deps, known, from, batch, share, at } = context;
   const target = resolveTarget(carried, context);
   const scopeId = typeof target === "string" ? "" : target.scopeId;
   // The same text for the same people is the same lesson, however often it comes.
-  const id = makeId("i", `import ${scopeId} ${oneLine(carried.trigger)} ${oneLine(carried.action)}`);
+  const id = share
+    ? sharedImportId(share)
+    : makeId("i", `import ${scopeId} ${oneLine(carried.trigger)} ${oneLine(carried.action)}`);
   const about = { kind: "lesson", id, name: carried.name, says: carried.lesson } as const;
   if (typeof target === "string") return leaveOut(about, "left-out", target);
   const concerns = scan(listTexts(carried).join("\n"), { most: mostScanned });
@@ -419,6 +495,7 @@ async function checkLesson(context: ImportContext, carried: CarriedLesson): Prom
   const { project } = target;
   const data: ImportedLesson = {
     ...{ type: "lesson", id, from, batch, scopeId, project, domain: carried.domain, foundAt: at },
+    ...(share && { share }),
     finding: toFinding(carried, scopeId === "user" ? "user" : "project", at),
   };
   const entry: LedgerEntry = before
@@ -493,7 +570,7 @@ function toFinding(carried: CarriedLesson, scope: LessonScope, at: number): Find
 }
 
 async function checkSkill(context: ImportContext, carried: CarriedSkill): Promise<CheckedImport> {
-  const { deps, known, from, batch, at } = context;
+  const { deps, known, from, batch, share, at } = context;
   const { kind = "skill", name, description } = carried;
   const clean = await scrubTexts(
     deps,
@@ -503,7 +580,7 @@ async function checkSkill(context: ImportContext, carried: CarriedSkill): Promis
   const files = preparePackage({ ...carried, files: scrubbed }, from);
   if (typeof files === "string") return leaveOut({ kind, id: "", name, says: description }, "refused", files);
   const hash = deps.versions.hashOf(files);
-  const id = makeId("m", `${kind} ${name} ${hash}`);
+  const id = share ? sharedImportId(share) : makeId("m", `${kind} ${name} ${hash}`);
   const about = { kind, id, name, says: description };
   const answered = checkAnswer(about, context);
   if (answered) return answered;
@@ -512,7 +589,18 @@ async function checkSkill(context: ImportContext, carried: CarriedSkill): Promis
   if (there !== null && isSameText(there.text, mainText(files)) && containsAll(beside, files))
     return leaveOut(about, "same", `it is at ${there.path}`);
   const named = kind === "skill" ? {} : { kind };
-  const data: ImportedSkill = { type: "skill", ...named, id, from, batch, name, description, hash };
+  const shared = share && { share };
+  const data: ImportedSkill = {
+    type: "skill",
+    ...named,
+    id,
+    from,
+    batch,
+    ...shared,
+    name,
+    description,
+    hash,
+  };
   const old = there && [
     mainFile(kind, name, there.text),
     ...beside.filter((file) => files.some((other) => other.path === file.path)),

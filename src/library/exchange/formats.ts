@@ -83,6 +83,21 @@ export type CarriedSkill = z.infer<typeof carriedSkill>;
 type Bundle = z.infer<typeof bundleSchema>;
 export type BundleContents = Pick<Bundle, "instincts" | "skills">;
 
+/** A lesson or a skill that came by itself; neither where the text is none. */
+export function readCarried(kind: "lesson" | "skill", text: string): Pick<Incoming, "lessons" | "skills"> {
+  const parse = <Value>(shape: z.ZodMiniType<Value>): Value[] => {
+    try {
+      const parsed = z.safeParse(shape, JSON.parse(text));
+      return parsed.success ? [parsed.data] : [];
+    } catch {
+      return [];
+    }
+  };
+  return kind === "lesson"
+    ? { lessons: parse(carriedLesson), skills: [] }
+    : { lessons: [], skills: parse(carriedSkill) };
+}
+
 /** The bytes of a bundle, which is one JSON document; compressed where the file name ends in `.gz`. */
 export async function packBundle(
   { instincts, skills }: BundleContents,

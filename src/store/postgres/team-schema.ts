@@ -265,6 +265,23 @@ export const teamMigrations: readonly (readonly string[])[] = [
         execute format('alter role %I nologin', gone);
       end if;
     end $$`,
+    `create function delete_team(team_id text) returns void
+      language plpgsql security definer set search_path = knack, pg_temp as $$
+    declare gone text;
+    begin
+      -- The login that asks cannot remove itself, so that no member is enough.
+      if not pg_has_role(session_user, (select nspowner from pg_namespace where nspname = 'knack'), 'member') then
+        raise exception 'only the owner of the database deletes a team' using errcode = '42501';
+      end if;
+      delete from entry where team = team_id;
+      delete from usage where team = team_id;
+      for gone in delete from member where team = team_id returning login loop
+        if gone like 'knack\\_%' and exists (select from pg_roles where rolname = gone and not rolsuper) then
+          execute format('drop role %I', gone);
+        end if;
+      end loop;
+      delete from team where id = team_id;
+    end $$`,
     "do $$ begin execute format('create role %I nologin', members_role()); exception when duplicate_object then null; end $$",
     `do $$ begin
       execute format('grant usage on schema knack to %I', members_role());

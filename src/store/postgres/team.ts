@@ -72,6 +72,10 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
     removeMember: async (team: string, id: string): Promise<void> => {
       await sql`select remove_member(${team}, ${id})`.execute(db);
     },
+    /** Removes a team with every entry and login; only the owner of the database does. */
+    deleteTeam: async (team: string): Promise<void> => {
+      await sql`select delete_team(${team})`.execute(db);
+    },
     /** Adds those that are not there yet, and answers with how many those were. Each slice is there whole or not at all. */
     append: async (entries: readonly SignedEntry[]): Promise<number> => {
       let added = 0;

@@ -1,0 +1,5 @@
+export type { AuthorWord } from "./consent.ts";
+export { openTeam } from "./open-team.ts";
+export type { TeamReport } from "./proof.ts";
+export type { ReceivedShare } from "./received.ts";
+export type { TeamSync } from "./sync.ts";

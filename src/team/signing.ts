@@ -1,0 +1,124 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+  verify,
+} from "node:crypto";
+import * as z from "zod/mini";
+import type { TeamEntry } from "../records/index.ts";
+import { computeEntryId, type SignedEntry } from "../store/index.ts";
+
+/** The key of a machine, by which what it says can be told from what others say in its name. */
+export interface MachineKey {
+  readonly machine: string;
+  /** Base64 of its DER form. */
+  readonly publicKey: string;
+  /** PEM; it never leaves this machine. */
+  readonly secret: string;
+}
+
+/** An entry before it has its place in a chain. */
+export type TeamDraft = Pick<TeamEntry, "repository" | "at" | "kind" | "subject"> & { readonly body: object };
+
+export function makeMachineKey(): MachineKey {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  return readMachineKey(privateKey.export({ type: "pkcs8", format: "pem" }) as string);
+}
+
+export function makeTeamId(): string {
+  return randomBytes(5).toString("hex");
+}
+
+export function readMachineKey(secret: string): MachineKey {
+  const der = createPublicKey(createPrivateKey(secret)).export({ type: "spki", format: "der" });
+  const publicKey = der.toString("base64");
+  return { machine: nameMachine(publicKey), publicKey, secret };
+}
+
+/** A machine is called by its key, so that no other key can go by its name. */
+export function nameMachine(publicKey: string): string {
+  return hashText(publicKey).slice(0, 32);
+}
+
+/** What is shared goes by its words and whom they are for. */
+export function nameShare(repository: string | null, body: string): string {
+  return hashText(`${repository ?? ""}\n${body}`).slice(0, 40);
+}
+
+function hashText(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** Gives a draft its place after the last entry of the machine's chain, the machine's signature, and its id. */
+export function sealEntry(
+  { repository, at, kind, subject, body }: TeamDraft,
+  { team, author, sequence, previous }: Pick<TeamEntry, "team" | "author" | "sequence" | "previous">,
+  { machine, secret }: MachineKey,
+): TeamEntry {
+  const said = { team, repository, machine, author, sequence, previous, at, kind, subject };
+  const content = JSON.stringify({ ...said, body });
+  const signature = sign(null, Buffer.from(content), createPrivateKey(secret)).toString("base64");
+  return {
+    ...{ id: computeEntryId({ content, signature }), content, signature },
+    ...{ ...said, body: JSON.stringify(body) },
+  };
+}
+
+const shape = z.object({
+  team: z.string(),
+  repository: z.nullable(z.string()),
+  machine: z.string(),
+  author: z.string(),
+  sequence: z.int().check(z.gte(1)),
+  previous: z.string(),
+  at: z.int(),
+  kind: z.string(),
+  subject: z.string(),
+  body: z.looseObject({}),
+});
+
+/** What an entry says; null where it is none. One of a kind that this Knack does not know yet is kept for a later one. */
+export function readEntry(signed: SignedEntry): TeamEntry | null {
+  try {
+    const parsed = z.safeParse(shape, JSON.parse(signed.content));
+    if (!parsed.success) return null;
+    const { body, kind, ...said } = parsed.data;
+    const { id, content, signature } = signed;
+    return { ...said, id, content, signature, kind: kind as TeamEntry["kind"], body: JSON.stringify(body) };
+  } catch {
+    return null;
+  }
+}
+
+/** A machine with its public key and the member it belongs to. */
+export interface RegisteredMachine {
+  readonly member: string;
+  readonly publicKey: string;
+}
+
+/** The machine that an entry registers; null where it is about something else, or not about its own machine. */
+export function readRegistration({ kind, author, machine, body }: TeamEntry): RegisteredMachine | null {
+  if (kind !== "machine.registered") return null;
+  const { key } = JSON.parse(body) as { key?: unknown };
+  return typeof key === "string" && nameMachine(key) === machine ? { member: author, publicKey: key } : null;
+}
+
+/** Why an entry is not what its author wrote; null where it is. */
+export function findForgery(entry: TeamEntry, machine: RegisteredMachine | undefined): string | null {
+  if (entry.id !== computeEntryId(entry)) return "it was changed after it was signed";
+  if (machine === undefined) return "it is signed by a machine that nobody registered";
+  if (machine.member !== entry.author) return "it is signed by another member's machine";
+  return isSigned(entry, machine.publicKey) ? null : "its signature is not its machine's";
+}
+
+function isSigned({ content, signature }: TeamEntry, publicKey: string): boolean {
+  try {
+    const key = createPublicKey({ key: Buffer.from(publicKey, "base64"), type: "spki", format: "der" });
+    return verify(null, Buffer.from(content), key, Buffer.from(signature, "base64"));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,269 @@
+import { groupBy } from "../base/index.ts";
+import { foldCredits } from "../lessons/index.ts";
+import { loadLived, readCredits } from "../recall/index.ts";
+import type { ImportedLesson, Lesson, StoredTeamEntry, TeamEntry } from "../records/index.ts";
+import { shareLimits } from "./admit.ts";
+import { foldShares, type ShareOutcomes, type TeamWord, type VoteWord } from "./fold.ts";
+import type { TeamState } from "./machine.ts";
+import { listFailureNames } from "./proof.ts";
+import type { TeamDeps } from "./received.ts";
+import { type MachineKey, nameShare, sealEntry, type TeamDraft } from "./signing.ts";
+
+/** Days back from now whose sessions are counted for the team's report. */
+const measuredDays = 120;
+const day = 86_400_000;
+
+/** Something a person shares: the entry it makes, and what it is here. */
+type PlannedShare = {
+  readonly thing: string;
+  readonly name: string;
+  readonly draft: TeamDraft;
+  /** The name of the version that it replaces. */
+  readonly replaces: string | null;
+};
+
+type SharePlan = {
+  readonly shares: readonly PlannedShare[];
+  readonly left: readonly { readonly name: string; readonly because: string }[];
+};
+
+/** Gives drafts their places after the machine's last entry. */
+export async function sealAll(
+  { store }: Pick<TeamDeps, "store">,
+  drafts: readonly TeamDraft[],
+  { team, self }: Pick<TeamState, "team" | "self">,
+  key: MachineKey,
+): Promise<TeamEntry[]> {
+  const head = await store.team.head(key.machine);
+  let [sequence, previous] = [head?.sequence ?? 0, head?.id ?? ""];
+  return drafts.map((draft) => {
+    const entry = sealEntry(draft, { team, author: self, sequence: ++sequence, previous }, key);
+    previous = entry.id;
+    return entry;
+  });
+}
+
+/** What is shared by this machine now, by the lesson or skill here. */
+export async function listShared({ store }: Pick<TeamDeps, "store">, team: string) {
+  const said = (await store.ledger.since("team.shared", 0)).filter(({ data }) => data.team === team);
+  const last = new Map(said.map(({ data }) => [data.thing, data]));
+  return new Map(
+    [...last].flatMap(([thing, data]) => (data.share === null ? [] : [[thing, data.share] as const])),
+  );
+}
+
+/** Plans sharing lessons: kept ones, of repositories that other machines recognise, in words without secrets. */
+export async function planLessonShares(
+  deps: TeamDeps,
+  lessons: readonly Lesson[],
+  { team }: Pick<TeamState, "team">,
+): Promise<SharePlan> {
+  const { store, library } = deps;
+  const shared = await listShared(deps, team);
+  const came = await listCame(deps);
+  const left: SharePlan["left"][number][] = [];
+  const shares: PlannedShare[] = [];
+  const carried = await library.carryLessons(lessons);
+  const known = await store.team.about([...shared.values()]);
+  for (const [at, lesson] of lessons.entries()) {
+    const { id, name, state } = lesson;
+    const repository = lesson.scope === "user" ? null : lesson.project;
+    const body = JSON.stringify(carried[at]);
+    const subject = nameShare(repository, body);
+    const before = shared.get(id) ?? null;
+    const because =
+      state.acceptedAt === undefined
+        ? "you have not kept it"
+        : came.has(id)
+          ? `it came from ${came.get(id)}`
+          : repository !== null && isFolder(repository)
+            ? "its project has no remote by which other machines know it"
+            : before !== null && hasSameWords(known, before, body)
+              ? "it is shared already"
+              : body.length > shareLimits.lesson - 1_000
+                ? `it is longer than ${shareLimits.lesson - 1_000} characters`
+                : null;
+    if (because !== null) left.push({ name, because });
+    else {
+      // Its own time, not today's: the same lesson makes the same entry.
+      const draft = { repository, at: state.acceptedAt ?? 0, kind: "lesson.shared", subject } as const;
+      shares.push({ thing: id, name, draft: { ...draft, body: JSON.parse(body) }, replaces: before });
+    }
+  }
+  return { shares, left };
+}
+
+function isFolder(project: string): boolean {
+  return project === "unknown" || /^(?:[/\\~]|[A-Za-z]:[\\/])/.test(project);
+}
+
+/** The lessons that came from others, by their ids, with their authors. */
+async function listCame({ store, library }: TeamDeps): Promise<Map<string, string>> {
+  const imports = (await library.imports()).filter(
+    (one): one is typeof one & ImportedLesson => one.type === "lesson",
+  );
+  const lessonIds = await store.learning.findings.lessonIds(imports.map(({ id }) => id));
+  return new Map(imports.map(({ id, from }) => [lessonIds.get(id) ?? id, from]));
+}
+
+/** Whether a lesson was shared in these words already: that it is surer by now is no new version of it. */
+function hasSameWords(known: readonly StoredTeamEntry[], share: string, body: string): boolean {
+  const before = known.find(({ subject, kind }) => subject === share && kind === "lesson.shared");
+  const readWords = (text: string) => {
+    const { lesson, trigger, action, steps } = JSON.parse(text);
+    return JSON.stringify([lesson, trigger, action, steps]);
+  };
+  return before !== undefined && readWords(before.body) === readWords(body);
+}
+
+/** Plans sharing a learned skill that is live here, with its files. */
+export async function planSkillShare(
+  deps: TeamDeps,
+  name: string,
+  { team }: Pick<TeamState, "team">,
+): Promise<SharePlan | null> {
+  const skill = (await deps.library.carrySkills()).find((one) => one.name === name);
+  if (skill === undefined) return null;
+  const thing = `${skill.kind ?? "skill"} ${name}`;
+  const subject = nameShare(null, JSON.stringify(skill));
+  const before = (await listShared(deps, team)).get(thing) ?? null;
+  const because =
+    before === subject
+      ? "it is shared already"
+      : JSON.stringify(skill).length > shareLimits.skill - 1_000
+        ? `it is longer than ${shareLimits.skill - 1_000} characters`
+        : null;
+  if (because !== null) return { shares: [], left: [{ name, because }] };
+  const at = (await deps.library.items()).find((item) => item.name === name)?.changedAt ?? 0;
+  const draft: TeamDraft = {
+    ...{ repository: null, at: Math.floor(at), kind: "skill.shared", subject, body: skill },
+  };
+  return { shares: [{ thing, name, draft, replaces: before }], left: [] };
+}
+
+export function draftWithdrawal(subject: string, repository: string | null, at: number): TeamDraft {
+  return { repository, at, kind: "share.withdrawn", subject, body: {} };
+}
+
+/** What happened on this machine that the team should know: votes, outcomes, and how often failures were met. */
+export async function listNews(
+  deps: TeamDeps,
+  state: TeamState,
+  { machine }: MachineKey,
+  planned: readonly PlannedShare[] = [],
+): Promise<TeamDraft[]> {
+  const own = (await deps.store.team.ofKind("vote", "outcomes", "measured")).filter(
+    (entry) => entry.machine === machine,
+  );
+  const said = new Map(own.map((entry) => [nameWord(entry), entry.body]));
+  const news = [
+    ...(await listVotes(deps)),
+    ...(await listOutcomes(deps, state, planned)),
+    ...(await listMeasured(deps, planned)),
+  ];
+  return news.filter((draft) => {
+    const before = said.get(nameWord(draft));
+    return before === undefined ? !saysNothing(draft) : before !== JSON.stringify(draft.body);
+  });
+}
+
+function nameWord({ kind, repository, subject }: Pick<TeamEntry, "kind" | "repository" | "subject">): string {
+  return `${kind} ${repository} ${subject}`;
+}
+
+function saysNothing({ kind, body }: TeamDraft): boolean {
+  if (kind === "vote") return (body as { word: VoteWord }).word === "none";
+  return kind === "outcomes" && Object.values(body).every((count) => count === 0);
+}
+
+function makeWord(
+  { kind, body }: TeamWord,
+  about: Pick<TeamDraft, "repository" | "subject" | "at">,
+): TeamDraft {
+  return { ...about, kind, body };
+}
+
+/** The person's own yes and no; what was accepted without asking them is none. */
+async function listVotes({ store, library }: TeamDeps): Promise<TeamDraft[]> {
+  const shares = new Map((await library.imports()).flatMap(({ id, share }) => (share ? [[id, share]] : [])));
+  const entries = await store.team.about([...shares.values()]);
+  const repositories = new Map(entries.map(({ subject, repository }) => [subject, repository]));
+  const votes = new Map<string, TeamDraft>();
+  for (const { at, actor, data } of await store.ledger.since("import.decided", 0))
+    for (const id of data.imports) {
+      const subject = shares.get(id);
+      if (actor !== "person" || subject === undefined) continue;
+      const word = data.decision === "accepted" ? "yes" : data.decision === "rejected" ? "no" : "none";
+      const about = { repository: repositories.get(subject) ?? null, subject, at: at ?? 0 };
+      votes.set(subject, makeWord({ kind: "vote", body: { word } }, about));
+    }
+  return [...votes.values()];
+}
+
+/** How shared lessons did here: those that this person shares, and those that they accepted. */
+async function listOutcomes(
+  deps: TeamDeps,
+  { team }: TeamState,
+  planned: readonly PlannedShare[],
+): Promise<TeamDraft[]> {
+  const { store, library } = deps;
+  const { entries, nameOf } = await readCredits(store);
+  const credits = foldCredits(entries, nameOf);
+  const accepted = (await library.imports()).flatMap(({ id, share, status }) =>
+    share !== undefined && status === "accepted" ? [[id, share] as const] : [],
+  );
+  const meant = planned.map(({ thing, draft }) => [thing, draft.subject] as const);
+  const things = [...new Map([...(await listShared(deps, team)), ...accepted, ...meant])];
+  const about = [
+    ...(await store.team.about(things.map(([, share]) => share))),
+    ...planned.map(({ draft }) => draft),
+  ];
+  const repositories = new Map(about.map(({ subject, repository }) => [subject, repository]));
+  return things.flatMap(([thing, subject]) => {
+    const credit = credits.get(nameOf(thing));
+    if (credit === undefined || !repositories.has(subject)) return [];
+    const { shown: told, used: followed, helpful: helped, harmful: failed } = credit;
+    const body: ShareOutcomes = { told, followed, helped, failed };
+    const at = Math.max(credit.firstAt, credit.shownAt ?? 0, credit.usedAt ?? 0);
+    return makeWord(
+      { kind: "outcomes", body },
+      { repository: repositories.get(subject) ?? null, subject, at },
+    );
+  });
+}
+
+/** For each day and repository how many sessions there were, and in how many a shared lesson's failure was met. */
+async function listMeasured(
+  { store, clock }: TeamDeps,
+  planned: readonly PlannedShare[],
+): Promise<TeamDraft[]> {
+  const now = clock.now();
+  const repositories = (await store.projects.list()).map(({ id }) => id).filter((id) => !isFolder(id));
+  const entries = await store.team.shares(repositories);
+  const failures = listFailureNames([
+    ...foldShares(entries, { distrusted: new Set() }, now).values(),
+    ...planned.map(({ draft }) => ({ ...draft, body: JSON.stringify(draft.body) })),
+  ]);
+  const lived = (await loadLived(store)).filter(
+    ({ project, measured }) => failures.has(project) && measured.startedAt > now - measuredDays * day,
+  );
+  const days = groupBy(lived, ({ project, measured }) => `${formatDate(measured.startedAt)} ${project}`);
+  return [...days.values()].map((sessions) => {
+    const [{ project, measured }] = sessions;
+    const met: Record<string, number> = {};
+    for (const [subject, name] of failures.get(project) ?? []) {
+      const count = sessions.filter((one) =>
+        one.measured.failures.some(([failed]) => failed === name),
+      ).length;
+      if (count > 0) met[subject] = count;
+    }
+    const at = Math.max(...sessions.map((one) => one.measured.startedAt));
+    const body = { sessions: sessions.length, met };
+    const subject = formatDate(measured.startedAt);
+    return makeWord({ kind: "measured", body }, { repository: project, subject, at });
+  });
+}
+
+function formatDate(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
