@@ -3,7 +3,7 @@ import { type Clock, type JsonObject, makeId } from "../base/index.ts";
 import type { Store } from "../store/index.ts";
 import { type Redactor, scrubAll } from "../trust/index.ts";
 import { agentExtraUsd, computeCost, estimateMaxCost, type findPrice, type ModelLimits } from "./budget.ts";
-import type { Model, ModelReply, ModelRequest, NoReply } from "./model.ts";
+import { type Model, type ModelReply, type ModelRequest, type NoReply, unserved } from "./model.ts";
 import { type AskedFor, type CallEnd, recordSpend, reserveSpend, type SharedBudget } from "./spend.ts";
 
 /** Everything that is needed to ask a model. */
@@ -21,6 +21,25 @@ export interface Asker {
 export interface AnswerForm<Answer> {
   readonly json: JsonObject;
   parse(value: unknown): Answer | null;
+}
+
+/** The same model, whose calls are paid from one more budget: that of a person who works for others. */
+export function meterModel(asker: Asker, who: AskedFor): Model {
+  const { model, clock, price } = asker;
+  if (!model.isLive) return model;
+  return {
+    ...model,
+    ask: async (request) => {
+      const at = clock.now();
+      const call = { call: makeId("m", `${request.id} ${at}`), model: model.name, purpose: request.purpose };
+      const reserved = await reserve(asker, call, at, estimateMaxCost(request, price), null, who);
+      if ("hold" in reserved)
+        return { ok: false, because: "not-asked", message: reserved.hold, usage: unserved, ms: 0 };
+      const reply = await model.ask(request);
+      await recordReply(asker, call, reply, reserved.usdAtMost, who);
+      return reply;
+    },
+  };
 }
 
 /** A question to a model. A second round is another question with the same purpose and budget. */

@@ -3,6 +3,7 @@ export {
   type Asker,
   askModel,
   type ModelAnswer,
+  meterModel,
   toJsonSchema,
 } from "./ask.ts";
 export {

@@ -153,7 +153,7 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
     const at = clock.now();
     const cwd = currentFolder();
     return {
-      ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`), share: null },
+      ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`), share: null, twins: false },
       known: new Map((await listImports(store)).map((one) => [one.id, one])),
       here: await projectAt(cwd),
       projects: await store.projects.list(),
@@ -211,7 +211,7 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
       for (const share of shares) {
         const { lessons, skills } = readCarried(share.kind, share.body);
         const plan = await planImport(
-          { ...context, from: share.author, share: share.subject },
+          { ...context, from: share.author, share: share.subject, twins },
           lessons,
           skills,
         );
@@ -415,6 +415,8 @@ interface ImportContext {
   readonly batch: string;
   /** By which name a team shares it. */
   readonly share: string | null;
+  /** Takes in what says the same as something that is known, too. */
+  readonly twins: boolean;
   readonly at: number;
   readonly here: Project;
   readonly projects: readonly ProjectFold[];
@@ -489,7 +491,7 @@ async function checkLesson(context: ImportContext, carried: CarriedLesson): Prom
   const answered = checkAnswer(about, context);
   if (answered) return answered;
   const before = known.get(id);
-  const twin = await findTwin(deps.store, carried, scopeId);
+  const twin = context.twins ? null : await findTwin(deps.store, carried, scopeId);
   if (twin !== null || before?.status === "accepted")
     return leaveOut(about, "same", `it is known as ${twin ?? id}`);
   const { project } = target;

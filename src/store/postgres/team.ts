@@ -32,6 +32,17 @@ const bytesAtOnce = 8_000_000;
 const longestWriteMs = 120_000;
 
 function createTeamDatabase(db: Kysely<TeamTables>) {
+  const putDigest = async ({ content, signature }: Omit<SignedEntry, "id">): Promise<void> => {
+    await db
+      .insertInto("digest")
+      .values({ content, signature } as never)
+      .onConflict((conflict) =>
+        conflict
+          .columns(["team", "repository", "kind"])
+          .doUpdateSet({ content: sql`excluded.content`, signature: sql`excluded.signature` }),
+      )
+      .execute();
+  };
   return {
     /** Who the login is; null for one that is no member, such as the owner of the database. */
     me: async (): Promise<(TeamMember & { readonly team: string; readonly login: string }) | null> => {
@@ -107,7 +118,10 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
       if (kinds !== undefined) query = query.where("kind", "in", kinds);
       if (repositories !== undefined)
         query = query.where((where) =>
-          where.or([where("repository", "is", null), where("repository", "in", repositories)]),
+          where.or([
+            where("repository", "is", null),
+            ...(repositories.length > 0 ? [where("repository", "in", repositories)] : []),
+          ]),
         );
       const page = query.orderBy("n").limit(most).as("page");
       const rows = await db
@@ -124,18 +138,35 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
         cursor: rows.at(-1)?.n ?? after,
       };
     },
-    /** Puts a digest in the place of the one before; only maintainers do. */
-    putDigest: async ({ content, signature }: Omit<SignedEntry, "id">): Promise<void> => {
-      await db
-        .insertInto("digest")
-        .values({ content, signature } as never)
-        .onConflict((conflict) =>
-          conflict
-            .columns(["team", "repository", "kind"])
-            .doUpdateSet({ content: sql`excluded.content`, signature: sql`excluded.signature` }),
-        )
+    /** For which repositories which kinds of entries came since jobs were last planned, and how far that is. */
+    readChanges: async (team: string) => {
+      const planned = await db
+        .selectFrom("digest")
+        .select(sql<number>`(content::jsonb ->> 'through')::bigint`.as("through"))
+        .where("team", "=", team)
+        .where("kind", "=", "planned")
+        .executeTakeFirst();
+      const after = planned?.through ?? 0;
+      const changes = await db
+        .selectFrom("entry")
+        .select(["repository", "kind"])
+        .select((each) => each.fn.max("n").as("n"))
+        .where("team", "=", team)
+        .where("n", ">", after)
+        .groupBy(["repository", "kind"])
         .execute();
+      return { changes, through: changes.reduce((most, { n }) => Math.max(most, n), after) };
     },
+    /** Keeps how far jobs were planned. */
+    keepPlanned: async (
+      by: { readonly team: string; readonly self: string; readonly machine: string; readonly at: number },
+      through: number,
+    ): Promise<void> => {
+      const content = JSON.stringify({ ...by, repository: null, kind: "planned", through });
+      await putDigest({ content, signature: "" });
+    },
+    /** Puts a digest in the place of the one before; only maintainers do. */
+    putDigest,
     /** The digests for these repositories, and for none, that were made since a time. */
     digests: async (
       team: string,
