@@ -76,6 +76,16 @@ async function bundle(sources) {
     format: "esm",
     minify: true,
   });
+  // What the page's server hands to a browser.
+  await esbuild({
+    ...common,
+    platform: "browser",
+    target: "es2022",
+    entryPoints: ["src/web/page.js", "src/web/page.css"],
+    outdir: "dist/page",
+    format: "iife",
+    minify: true,
+  });
   await esbuild({
     ...common,
     entryPoints: { "parts/postgres": "src/store/postgres/server.ts" },

@@ -54,6 +54,7 @@ const allowed: Record<string, readonly string[]> = {
     "text",
     "transcripts",
     "trust",
+    "web",
     "worker",
     "wrap-ansi",
   ],
@@ -217,6 +218,23 @@ const allowed: Record<string, readonly string[]> = {
   transcripts: ["base", "failures", "lessons", "libsql", "node:", "records", "settings", "store", "trust"],
   trust: ["@secretlint/secretlint-rule-preset-recommend", "base", "failures", "node:", "records", "text"],
   "program.ts": ["open.ts"],
+  web: [
+    "@hono/node-server",
+    "authoring",
+    "base",
+    "hono",
+    "hono/body-limit",
+    "hono/cookie",
+    "hono/streaming",
+    "lessons",
+    "library",
+    "node:",
+    "open.ts",
+    "recall",
+    "records",
+    "text",
+    "trust",
+  ],
   worker: ["base", "node:", "open.ts", "recall", "records", "settings", "spool", "transcripts", "trust"],
 };
 
@@ -244,12 +262,14 @@ const touching: readonly string[] = [
   "library/open-library.ts",
   "loop/begin.ts",
   "loop/checks.ts",
+  "loop/fence.ts",
   "loop/harness/open-harness.ts",
   "loop/open-loop.ts",
   "loop/run.ts",
   "loop/state/digest.ts",
   "loop/state/repository.ts",
   "loop/work-folder.ts",
+  "loop/workspace.ts",
   "models/api.ts",
   "models/choose.ts",
   "models/programs.ts",
@@ -307,7 +327,7 @@ const purePackages = [
   "node:path",
   "node:util",
 ];
-const faces = ["cli", "extensions", "mcp", "hook", "worker"];
+const faces = ["cli", "extensions", "mcp", "hook", "web", "worker"];
 
 const src = resolve(import.meta.dirname, "../src");
 const files = readdirSync(src, { recursive: true, encoding: "utf8" })

@@ -59,6 +59,12 @@ const everyday: CatalogSection = {
       "knack backtest",
       "knack backtest --examples",
     ),
+    open: entry(
+      async () => (await import("./commands/open.ts")).open,
+      "knack open",
+      "knack open --read-only",
+      "knack open --no-browser --port 4400",
+    ),
     doctor: entry(
       async () => (await import("./doctor/doctor.ts")).doctor,
       "knack doctor",

@@ -16,6 +16,7 @@ else {
     env: process.env,
     examples: fileURLToPath(new URL("../examples/sessions", import.meta.url)),
     redactionThread: new URL("./redaction-thread.js", import.meta.url),
+    page: new URL("./page/", import.meta.url),
     program: {
       version,
       node: process.execPath,

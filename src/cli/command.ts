@@ -11,6 +11,8 @@ export interface CommandContext {
   readonly examples: string;
   /** The script of the thread that redacts secrets. */
   readonly redactionThread: URL;
+  /** The folder with what a browser needs beside the pages. */
+  readonly page: URL;
   /** This Knack, as agents are to start it. */
   readonly program: Program;
 }

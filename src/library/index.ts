@@ -20,9 +20,11 @@ export { type ChangeOutcome, type PublishResult, publishPlan, repairChanges } fr
 export {
   type AgentFolders,
   type ChangeHistory,
+  changedFile,
   describeRefusal,
   diffPackage,
   encodeText,
+  isNews,
   mainText,
   nullIfDamaged,
   type Plan,
@@ -36,7 +38,13 @@ export {
   toPageContent,
 } from "./publish/changes.ts";
 export { findHold, type WrittenPackage } from "./publish/hold.ts";
-export { type LeftOut, listPublished, type PublishedItem, type Suggestion } from "./publish/lessons.ts";
+export {
+  countShelf,
+  type LeftOut,
+  listPublished,
+  type PublishedItem,
+  type Suggestion,
+} from "./publish/lessons.ts";
 export { findSkillFolder, openPackages, type PackageToPublish } from "./publish/plan-package.ts";
 export { maxDescriptionChars, renderRule } from "./publish/render.ts";
 export {

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, KnackError, makeId, readPlainText } from "../base/index.ts";
-import type { RunBegun, RunId } from "../records/index.ts";
+import type { RunBegun } from "../records/index.ts";
 import { type Env, type Home, isBelowHome } from "../settings/index.ts";
 import { slugify } from "../text/index.ts";
 import { redact } from "../trust/index.ts";
@@ -16,8 +16,9 @@ import {
 import { makeRunId } from "./record.ts";
 import { digestCriteria } from "./render.ts";
 import { digestText } from "./run.ts";
-import { openGit } from "./state/git.ts";
+import { digestState } from "./state/digest.ts";
 import { openStateFolder, type StateFolder } from "./state/state-folder.ts";
+import { findRepository } from "./workspace.ts";
 
 export const loopTiers = ["auto", "light", "full"] as const;
 
@@ -61,10 +62,8 @@ export async function prepareRun(
   const run = makeRunId(`${goal.id} ${goal.description}`, startedAt);
   const own = `${home.folder}-loop`;
   const work = chooseWork(options.work ?? join(own, "runs", run), home, options);
-  const name = `${slugify(project.name, 24) || "project"}-${makeId("", project.id).slice(0, 6)}`;
-  const state = options.state ?? join(own, "state", name);
-  mkdirSync(state, { recursive: true, mode: 0o700 });
-  const folder = await openStateFolder(state, { searchPath: env.PATH, at: startedAt });
+  const active = chooseStateFolder(home, options.state, project);
+  const folder = await openStateFolder(active, { searchPath: env.PATH, at: startedAt });
   const tier = options.tier === "auto" ? chooseTier(goal, folder) : options.tier;
   const gathered = await gather(deps, goal, folder, tier);
   const given = options.range === "post-execute" ? readGiven(work) : { givenStrategy: null, earlierLog: "" };
@@ -72,23 +71,31 @@ export async function prepareRun(
     ...{ goal, mode: options.mode, range: options.range, tier, startedAt, gathered, ...given },
     topics: tier === "light" ? [] : ["goal-parse", "world-state"],
     stateSha: await folder.readHead(),
+    stateDigest: digestState(active),
     promptDigest: deps.promptDigest,
   };
   return {
-    ...{
-      run,
-      kind: goal.kind,
-      mode: options.mode,
-      harness: options.harness,
-      work,
-      state,
-      usd: options.usd,
-      setup,
-    },
+    ...{ run, kind: goal.kind, mode: options.mode, harness: options.harness, work, setup },
+    // A candidate learns on a copy.
+    state: options.mode === "candidate" ? join(own, "candidates", run) : active,
+    active,
+    usd: options.usd,
     goal: goal.description.slice(0, 200),
     workspace: join(work, "workspace"),
     branch: await findRepository(options.repository, run, env.PATH),
   };
+}
+
+/** The state folder of a project: its own, unless a person names one. */
+export function chooseStateFolder(
+  { folder }: Home,
+  given: string | null,
+  project: { readonly id: string; readonly name: string },
+): string {
+  const name = `${slugify(project.name, 24) || "project"}-${makeId("", project.id).slice(0, 6)}`;
+  const path = given ?? join(`${folder}-loop`, "state", name);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return realpathSync(path);
 }
 
 /** A goal from its words, from JSON in them, or from an object. */
@@ -191,30 +198,4 @@ async function gather(
       : []),
     ...(others ? [others] : []),
   ];
-}
-
-/** The branch that a run's changes to a repository are put on. */
-async function findRepository(folder: string | null, run: RunId, searchPath: string | undefined) {
-  if (folder === null) return null;
-  const git = openGit(folder, searchPath);
-  const top = (await git.ask(["rev-parse", "--show-toplevel"]))?.trim();
-  const head = top && (await git.ask(["rev-parse", "--verify", "HEAD"]));
-  return top && head ? { name: `knack/loop-${run}`, repository: top } : null;
-}
-
-/** Makes the folder in which steps work: a worktree of the repository, or an empty folder. */
-export async function prepareWorkspace(
-  { workspace, branch }: Beginning,
-  searchPath: string | undefined,
-): Promise<void> {
-  if (existsSync(workspace) && readdirSync(workspace).length > 0) return;
-  if (branch === null) {
-    mkdirSync(workspace, { recursive: true, mode: 0o700 });
-    return;
-  }
-  const git = openGit(branch.repository, searchPath);
-  await git.run(["worktree", "prune"]);
-  const isThere = await git.ask(["rev-parse", "--verify", `refs/heads/${branch.name}`]);
-  const how = isThere === null ? ["-b", branch.name, workspace, "HEAD"] : [workspace, branch.name];
-  await git.run(["worktree", "add", "--quiet", ...how]);
 }

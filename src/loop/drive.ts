@@ -99,7 +99,7 @@ async function dispatchAll(drive: Drive, workers: readonly Dispatch[], outer: Ab
 /** Why there is no money for a worker; null where it was run. */
 async function runWorker(drive: Drive, asked: Dispatch, signal: AbortSignal): Promise<string | null> {
   const { run, harness, readPrompt, workerMs, clock } = drive;
-  run.prepare(asked);
+  run.prepare([asked]);
   const brief = run.brief(asked);
   const left = run.cutOff === null ? Number.POSITIVE_INFINITY : run.cutOff - clock.now();
   const timeoutMs = Math.max(1, Math.min(workerMs, left, longestTimerMs));
@@ -113,21 +113,32 @@ async function runWorker(drive: Drive, asked: Dispatch, signal: AbortSignal): Pr
   return null;
 }
 
-/** What ended a wait; null where it was stopped. */
-async function waitForStep(
-  { run, clock, env }: Drive,
+/** What ends a wait now; null while nothing does. */
+export async function findWaker(
+  run: LoopRun,
   { step, since }: Extract<LoopRun["pending"], { kind: "wait" }>,
+  { clock, env }: Pick<Drive, "clock" | "env">,
   signal: AbortSignal,
 ): Promise<string | null> {
   const wakeAt = findWakeTime(step, since);
+  if (wakeAt !== null && clock.now() >= wakeAt) return wakeAt === step.untilTs ? "time" : "duration";
+  const found = step.condition ? await runCheck(step.condition, { ...run.places, env, signal }) : null;
+  return found?.met && !signal.aborted ? `condition: ${found.because}` : null;
+}
+
+/** What ended a wait; null where it was stopped. */
+async function waitForStep(
+  drive: Drive,
+  pending: Extract<LoopRun["pending"], { kind: "wait" }>,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { step, since } = pending;
+  const wakeAt = findWakeTime(step, since) ?? Number.POSITIVE_INFINITY;
   while (!signal.aborted) {
-    if (wakeAt !== null && clock.now() >= wakeAt) return wakeAt === step.untilTs ? "time" : "duration";
-    if (step.condition) {
-      const found = await runCheck(step.condition, { ...run.places, env, signal });
-      if (found?.met) return `condition: ${found.because}`;
-    }
-    const left = wakeAt === null ? Number.POSITIVE_INFINITY : wakeAt - clock.now();
-    await sleep(Math.min(left, step.condition ? conditionMs : left), signal);
+    const by = await findWaker(drive.run, pending, drive, signal);
+    if (by !== null) return by;
+    const left = wakeAt - drive.clock.now();
+    await sleep(step.condition ? Math.min(left, conditionMs) : left, signal);
   }
   return null;
 }

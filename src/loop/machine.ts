@@ -15,6 +15,7 @@ import type {
   Strategy,
   TopicFinding,
 } from "./messages.ts";
+import type { CandidateManifest } from "./state/candidates.ts";
 
 /** The phases of a run, in their order. */
 export const phases = [
@@ -44,6 +45,7 @@ export interface RunSetup {
   readonly gathered: readonly TopicFinding[];
   /** The commit of the state folder, and the digest of the prompts, that the run began with. */
   readonly stateSha: string;
+  readonly stateDigest: string;
   readonly promptDigest: string;
   /** What another run left in the work folder that this one debriefs: its strategy, and its log. */
   readonly givenStrategy: Strategy | null;
@@ -140,6 +142,8 @@ export interface LoopState {
   readonly improved: Improved | null;
   readonly curation: Curation | null;
   readonly curated: Curated | null;
+  /** What a run on a copy of the state folder offers for adoption. */
+  readonly candidate: CandidateManifest | null;
   readonly usd: number;
   readonly workers: number;
 }
@@ -197,7 +201,12 @@ export type Move = { readonly at: number } & (
   /** Knack could not commit what was proposed. */
   | { readonly kind: "refused"; readonly because: string }
   /** `violation`: how a state folder was changed that had to stay as it was. */
-  | { readonly kind: "verified"; readonly missing: readonly string[]; readonly violation: string | null }
+  | {
+      readonly kind: "verified";
+      readonly missing: readonly string[];
+      readonly violation: string | null;
+      readonly candidate: CandidateManifest | null;
+    }
   /** The time, or the money, is up. */
   | { readonly kind: "stopped"; readonly because: string; readonly mayConsolidate: boolean }
 );
@@ -217,7 +226,7 @@ export function startRun(setup: RunSetup): LoopState {
   const blank = {
     ...{ setup, log: [], errors: {}, oriented: [], probed: [], usd: 0, workers: 0 },
     ...{ strategy: setup.givenStrategy, steps: null, execution: null, analysis: null, proposal: null },
-    ...{ improved: null, curation: null, curated: null },
+    ...{ improved: null, curation: null, curated: null, candidate: null },
   };
   return enter({ ...blank, place: { kind: "verify" } }, phasesInRange(setup)[0] ?? "orient", setup.startedAt);
 }
@@ -631,7 +640,7 @@ export function findPhase({ place }: Pick<LoopState, "place">): Phase | null {
 
 function conclude(
   state: LoopState,
-  { missing, violation, at }: Extract<Move, { kind: "verified" }>,
+  { missing, violation, candidate, at }: Extract<Move, { kind: "verified" }>,
 ): LoopState {
   if (violation !== null) {
     const errors = { ...state.errors, freeze: { at, phase: "freeze", reason: violation } };
@@ -648,7 +657,7 @@ function conclude(
           end: "completed",
           because: `criteria met: ${state.analysis?.successCriteriaMet ?? "not known yet"}`,
         };
-  return { ...state, place: { kind: "ended", ...end } };
+  return { ...state, candidate, place: { kind: "ended", ...end } };
 }
 
 /** The artifacts that a run has to leave, below its work folder. */

@@ -1,17 +1,24 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, KnackError, readPlainText } from "../base/index.ts";
+import { recordEntries } from "../lessons/index.ts";
 import { readPurposeSpend } from "../models/index.ts";
 import type { RunBegun } from "../records/index.ts";
 import { type Env, type Home, resolveSettings } from "../settings/index.ts";
 import type { BackgroundWork, Store } from "../store/index.ts";
 import type { Redactor } from "../trust/index.ts";
-import { prepareRun, prepareWorkspace, type StartOptions } from "./begin.ts";
-import { driveRun, type RunningWorker } from "./drive.ts";
-import { openHarness } from "./harness/open-harness.ts";
+import { chooseStateFolder, prepareRun, type StartOptions } from "./begin.ts";
+import { driveRun, findWaker, type RunningWorker } from "./drive.ts";
+import { openFence } from "./fence.ts";
+import { roles } from "./harness/harness.ts";
+import { openHarness, workerVariable } from "./harness/open-harness.ts";
 import type { Dispatch, LoopState } from "./machine.ts";
 import { findRun, listRuns, recordBegin, type StoredRun } from "./record.ts";
-import { digestText, LoopRun } from "./run.ts";
+import { digestText, LoopRun, type RunOutcome } from "./run.ts";
+import { adoptCandidate, sealCandidate } from "./state/candidates.ts";
+import { describeEvidence } from "./state/curation.ts";
+import { openStateFolder } from "./state/state-folder.ts";
+import { dropResult, keepResult, measureResult, prepareWorkspace } from "./workspace.ts";
 
 export interface LoopDeps {
   readonly home: Home;
@@ -38,33 +45,103 @@ export interface RunView {
   readonly state: LoopState;
   readonly usd: number;
   readonly msLeft: number | null;
+  /** How much it changed in the repository, in git's words; empty for nothing. */
+  readonly changed: string;
 }
+
+/** What is to be done next in a run that its caller drives. */
+export type NextStep = RunView & {
+  readonly next:
+    | { readonly kind: "dispatch"; readonly workers: readonly ClientTask[] }
+    | { readonly kind: "wait"; readonly until: number | null; readonly because: string }
+    | { readonly kind: "ended" };
+};
+
+/** A worker for the caller to start: everything it has to be told, and where it leaves its artifact. */
+interface ClientTask {
+  readonly worker: string;
+  readonly role: Dispatch["role"];
+  readonly instructions: string;
+  readonly output: string;
+  readonly tools: string;
+  readonly cwd: string;
+}
+
+/** The harness of runs whose workers are somebody's own subagents. */
+export const clientHarness = "client";
 
 /** The learning loop. */
 export function openLoop(deps: LoopDeps) {
   const { store } = deps;
+  const stateOf = async (given: string | null, cwd: string) =>
+    openState(deps, chooseStateFolder(deps.home, given, await deps.projectAt(cwd)));
   return {
     /** Begins a run, and goes on with it until it ends or is stopped. */
-    start: async (options: StartOptions, cwd: string, watcher: Watcher): Promise<RunView> => {
-      // A wrong name is an error before anything is made.
-      openHarness(options.harness, deps);
-      const stored = await begin(deps, options, cwd);
-      return goOn(deps, stored, watcher);
-    },
+    start: async (options: StartOptions, cwd: string, watcher: Watcher): Promise<RunView> =>
+      goOn(deps, await begin(deps, options, cwd), watcher),
+    /** Begins a run whose workers are the caller's own, and says what they have to do first. */
+    startAlone: async (options: StartOptions, cwd: string): Promise<NextStep> =>
+      goOnAlone(deps, await begin(deps, options, cwd), settle),
     resume: async (name: string, watcher: Watcher): Promise<RunView> => {
-      const stored = await findRun(store, name);
-      if (stored.state.place.kind !== "ended") return goOn(deps, stored, watcher);
-      throw new KnackError("WRONG_USAGE", `The run ${stored.begun.run} has ended.`, {
-        hint: `See what came of it: knack loop show ${stored.begun.run}`,
+      const stored = await findOpen(store, name);
+      if (stored.begun.harness !== clientHarness) return goOn(deps, stored, watcher);
+      throw new KnackError("WRONG_USAGE", `The workers of ${stored.begun.run} are an agent's own.`, {
+        hint: `The agent goes on with: knack loop next ${stored.begun.run}`,
       });
     },
+    /** What the caller has to do next. */
+    next: async (name: string): Promise<NextStep> => goOnAlone(deps, await findOpen(store, name), settle),
+    /** Takes what the caller's worker left, or why it left nothing. */
+    submit: async (name: string, worker: string, said: Said): Promise<NextStep> =>
+      goOnAlone(deps, await findOpen(store, name), async (run, rest) => {
+        await submitWork(run, worker, said);
+        return settle(run, rest);
+      }),
     show: async (name: string): Promise<RunView> => view(deps, await findRun(store, name)),
     list: (project: string | null) => listRuns(store, project),
+    /** What a run learned on a copy; with `apply`, it is in force from then on. */
+    adopt: async (name: string, apply: boolean) => adopt(deps, await findRun(store, name), apply),
+    /** The changes of a state folder, the newest first, each with what the runs since say about it. */
+    changes: async (given: string | null, cwd: string) => {
+      const state = await stateOf(given, cwd);
+      const changes = (await state.listChanges()).map((one) => ({
+        ...one,
+        says: describeEvidence(one.evidence),
+      }));
+      return { path: state.path, changes };
+    },
+    /** Takes changes back: the one that is named, and those that evidence refutes. */
+    revert: async (given: string | null, cwd: string, sha: string | null) => {
+      const state = await stateOf(given, cwd);
+      const at = deps.clock.now();
+      const revert = sha === null ? [] : [{ sha, reason: "a person took it back" }];
+      const curation = { archive: [], merge: [], revert, operatorRequests: [] };
+      return state.curate(curation, { run: `person-${at}`, at, head: null });
+    },
   };
 }
 
+function openState({ clock, env }: LoopDeps, path: string) {
+  return openStateFolder(path, { searchPath: env.PATH, at: clock.now() });
+}
+
+async function findOpen(store: Store, name: string): Promise<StoredRun> {
+  const stored = await findRun(store, name);
+  const { place } = stored.state;
+  if (place.kind !== "ended") return stored;
+  throw new KnackError("WRONG_USAGE", `The run ${stored.begun.run} has ended (${place.end}).`, {
+    hint: `See what came of it: knack loop show ${stored.begun.run}`,
+  });
+}
+
 async function begin(deps: LoopDeps, options: StartOptions, cwd: string): Promise<StoredRun> {
-  const { store, clock } = deps;
+  const { store, clock, env } = deps;
+  if (env[workerVariable])
+    throw new KnackError("WRONG_USAGE", "This is a worker of a loop; it cannot start another loop.", {
+      hint: "Do the step that you were given, and leave its artifact.",
+    });
+  // A wrong name is an error before anything is made.
+  if (options.harness !== clientHarness) openHarness(options.harness, deps);
   const project = await deps.projectAt(cwd);
   const promptDigest = `sha256:${digestText(roles.map((role) => readPrompt(deps, role)).join("\n"))}`;
   const begun = await prepareRun(
@@ -75,59 +152,207 @@ async function begin(deps: LoopDeps, options: StartOptions, cwd: string): Promis
   return recordBegin(store, begun, { at: clock.now(), project: project.id });
 }
 
-const leaseMs = 6 * 60 * 60_000;
+const leaseMs = 6 * 60 * 60_000 - 60_000;
 
-async function goOn(deps: LoopDeps, stored: StoredRun, watcher: Watcher): Promise<RunView> {
-  const { clock, env, home } = deps;
-  const { begun } = stored;
-  const lease = `loop ${begun.run}`;
-  if (!(await deps.claim(lease, clock.now() + leaseMs)))
-    throw new KnackError("WRONG_USAGE", `Another process is at the run ${begun.run}.`, {
-      hint: `See how far it is: knack loop show ${begun.run}`,
-    });
+/** Holds a run, and the state folder that it may change, against other processes. */
+async function holdRun<Result>(
+  deps: LoopDeps,
+  { begun }: StoredRun,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { clock } = deps;
+  const { run, state } = begun;
+  const leases = { [`loop ${run}`]: `the run ${run}`, [`loop state ${state}`]: `the state folder ${state}` };
+  const held: string[] = [];
   try {
+    for (const [lease, what] of Object.entries(leases)) {
+      if (!(await deps.claim(lease, clock.now() + leaseMs)))
+        throw new KnackError("WRONG_USAGE", `Another process is at ${what}.`, {
+          hint: `Wait until it is done (knack loop list), then: knack loop resume ${run}`,
+        });
+      held.push(lease);
+    }
+    return await work();
+  } finally {
+    for (const lease of held) await deps.giveBack(lease);
+  }
+}
+
+/** Opens a run, hands it to the work, and tidies up where it has ended. */
+function withRun<Result>(
+  deps: LoopDeps,
+  stored: StoredRun,
+  work: (run: LoopRun, spentBefore: number) => Promise<Result>,
+): Promise<Result> {
+  const { env, home } = deps;
+  const { begun } = stored;
+  return holdRun(deps, stored, async () => {
+    const fence = openFence(home, stored);
     await prepareWorkspace(begun, env.PATH);
     const settings = resolveSettings(home, null);
-    const run = new LoopRun({ ...deps, settings, enforceFreeze: () => null }, stored);
-    let spent = 0;
-    const show = (state: LoopState): RunView => ({ ...describe(deps, begun, state), usd: spent + state.usd });
-    spent = await readSpent(deps, stored);
-    spent -= run.state.usd;
+    const run = new LoopRun({ ...deps, settings, conclude: () => concludeRun(deps, begun, fence) }, stored);
+    const result = await work(run, (await readSpent(deps, stored)) - stored.state.usd);
+    if (run.pending.kind === "ended") fence?.close();
+    return result;
+  });
+}
+
+function goOn(deps: LoopDeps, stored: StoredRun, watcher: Watcher): Promise<RunView> {
+  const { clock, env } = deps;
+  const { begun } = stored;
+  return withRun(deps, stored, async (run, spentBefore) => {
+    const show = (state: LoopState) => ({ ...describe(deps, begun, state), usd: spentBefore + state.usd });
     await driveRun({
       ...{ run, clock, env, signal: watcher.signal },
       harness: openHarness(begun.harness, deps),
       readPrompt: (role) => readPrompt(deps, role),
-      workerMs: settings["loop.workerMinutes"] * 60_000,
+      workerMs: resolveSettings(deps.home, null)["loop.workerMinutes"] * 60_000,
       onChange: (state, working) => watcher.onChange(show(state), working),
     });
     return view(deps, await findRun(deps.store, begun.run));
-  } finally {
-    await deps.giveBack(lease);
+  });
+}
+
+async function concludeRun(
+  deps: LoopDeps,
+  begun: StoredRun["begun"],
+  fence: ReturnType<typeof openFence>,
+): Promise<RunOutcome> {
+  const { clock, env } = deps;
+  const violation = fence?.enforce() ?? null;
+  if (violation !== null) {
+    await dropResult(begun, env.PATH);
+    return { violation, candidate: null };
+  }
+  await keepResult(begun, clock.now(), env.PATH);
+  if (begun.mode !== "candidate") return { violation: null, candidate: null };
+  const { stateSha: sha, stateDigest: digest } = begun.setup;
+  return {
+    violation: null,
+    candidate: await sealCandidate(begun.run, { sha, digest }, await openState(deps, begun.state)),
+  };
+}
+
+// --- A run that its caller drives ---
+
+/** What a caller says of a worker. */
+export interface Said {
+  readonly summary: string;
+  /** Why the worker left nothing; null where it did. */
+  readonly failed: string | null;
+  readonly usd: number | null;
+}
+
+type Settled = { readonly next: NextStep["next"] };
+
+async function goOnAlone(
+  deps: LoopDeps,
+  stored: StoredRun,
+  work: (run: LoopRun, deps: LoopDeps) => Promise<Settled>,
+): Promise<NextStep> {
+  const settled = await withRun(deps, stored, (run) => work(run, deps));
+  return { ...(await view(deps, await findRun(deps.store, stored.begun.run))), ...settled };
+}
+
+/** Does what is Knack's own to do, until somebody else has to do something. */
+async function settle(run: LoopRun, deps: LoopDeps): Promise<Settled> {
+  const { signal } = new AbortController();
+  for (;;) {
+    const { pending, cutOff } = run;
+    if (pending.kind === "ended") return { next: { kind: "ended" } };
+    if (cutOff !== null && deps.clock.now() >= cutOff) await run.stop("the deadline is reached");
+    else if (pending.kind === "dispatch")
+      return {
+        next: { kind: "dispatch", workers: pending.workers.map((asked) => tellClient(deps, run, asked)) },
+      };
+    else if (pending.kind === "wait") {
+      const by = await findWaker(run, pending, deps, signal);
+      if (by === null) return { next: describeWait(pending) };
+      await run.record({ kind: "woke", by });
+    } else if (pending.kind === "hold") {
+      if (deps.clock.now() < pending.until)
+        return { next: { kind: "wait", until: pending.until, because: "the strategy holds on until then" } };
+      await run.record({ kind: "woke", by: "the clock" });
+    } else await run.work(pending.kind, signal);
   }
 }
 
+function describeWait({ step, since }: Extract<LoopRun["pending"], { kind: "wait" }>): NextStep["next"] {
+  const times = [step.durationMs == null ? [] : since + step.durationMs, step.untilTs ?? []].flat();
+  const until = times.length > 0 ? Math.min(...times) : null;
+  return { kind: "wait", until, because: step.description };
+}
+
+function tellClient(deps: LoopDeps, run: LoopRun, asked: Dispatch): ClientTask {
+  const { inputs, outputs, tools, cwd } = run.brief(asked);
+  const instructions = `${readPrompt(deps, asked.role)}\n\nInputs:\n${JSON.stringify(inputs, null, 2)}\n`;
+  return { worker: asked.id, role: asked.role, instructions, output: outputs[0] ?? "", tools, cwd };
+}
+
+async function submitWork(run: LoopRun, worker: string, { summary, failed, usd }: Said): Promise<void> {
+  const { pending } = run;
+  const waiting = pending.kind === "dispatch" ? pending.workers : [];
+  const asked = waiting.find(({ id }) => id === worker);
+  if (asked === undefined)
+    throw new KnackError("UNKNOWN_NAME", `Nobody waits for a worker ${worker}.`, {
+      hint:
+        waiting.length > 0
+          ? `Waited for: ${waiting.map(({ id }) => id).join(", ")}.`
+          : `knack loop next ${run.begun.run}`,
+    });
+  await run.take(
+    asked,
+    failed === null
+      ? { kind: "returned", summary, usd, session: null }
+      : { kind: "failed", reason: "exit", detail: failed, usd },
+  );
+}
+
+// --- Looking at runs ---
+
 function describe({ clock }: LoopDeps, begun: RunBegun, state: LoopState): Omit<RunView, "usd"> {
   const { deadline } = state.setup.goal;
-  return { begun, state, msLeft: deadline === null ? null : Math.max(0, deadline - clock.now()) };
+  return {
+    begun,
+    state,
+    msLeft: deadline === null ? null : Math.max(0, deadline - clock.now()),
+    changed: "",
+  };
 }
 
 async function view(deps: LoopDeps, stored: StoredRun): Promise<RunView> {
-  return { ...describe(deps, stored.begun, stored.state), usd: await readSpent(deps, stored) };
+  const isOver = stored.state.place.kind === "ended";
+  const changed = isOver ? await measureResult(stored.begun, deps.env.PATH) : "";
+  return { ...describe(deps, stored.begun, stored.state), usd: await readSpent(deps, stored), changed };
 }
 
-async function readSpent({ store, clock }: LoopDeps, { begun, at }: StoredRun): Promise<number> {
-  return (await readPurposeSpend(store, `loop:${begun.run}`, at, clock.now())).usd;
+/** What a run cost: what is on the ledger, or what a caller said that its own workers did. */
+async function readSpent({ store, clock }: LoopDeps, { begun, at, state }: StoredRun): Promise<number> {
+  const { usd } = await readPurposeSpend(store, `loop:${begun.run}`, at, clock.now());
+  return begun.harness === clientHarness ? state.usd : usd;
 }
 
-const roles = [
-  "explorer",
-  "strategist",
-  "planner",
-  "step-worker",
-  "analyst",
-  "promoter",
-  "consolidator",
-] as const satisfies readonly Dispatch["role"][];
+async function adopt(deps: LoopDeps, { begun, state }: StoredRun, apply: boolean) {
+  const { run, active } = begun;
+  const { candidate } = state;
+  if (candidate === null)
+    throw new KnackError("WRONG_USAGE", `The run ${run} has nothing to adopt.`, {
+      hint:
+        begun.mode === "candidate"
+          ? `It changed nothing, or has not ended: knack loop show ${run}`
+          : "Only a run with --mode candidate learns on a copy.",
+    });
+  if (apply) {
+    const at = deps.clock.now();
+    await adoptCandidate(await openState(deps, active), candidate, deps.env.PATH);
+    const data = { run, state: active, sha: candidate.candidateSha };
+    const common = { at, project: null, session: null, actor: "person" as const };
+    await deps.store.transaction((tx) =>
+      recordEntries(tx, [{ ...common, type: "loop.adopted", key: `adopted:${run}`, data }]),
+    );
+  }
+  return { run, state: active, ...candidate };
+}
 
 /** The instructions of a role. */
 function readPrompt({ template }: LoopDeps, role: Dispatch["role"]): string {

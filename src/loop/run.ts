@@ -30,9 +30,11 @@ export interface RunDeps {
   readonly redactor: Redactor;
   readonly env: Env;
   readonly settings: Settings;
-  /** Undoes what was changed of a state folder that had to stay as it was, and says so; null where nothing was. */
-  readonly enforceFreeze: () => string | null;
+  /** What is seen to at the end: that a state folder stayed as it was, and what there is to adopt, or to merge. */
+  readonly conclude: (begun: StoredRun["begun"]) => Promise<RunOutcome>;
 }
+
+export type RunOutcome = Pick<Extract<Move, { kind: "verified" }>, "violation" | "candidate">;
 
 type Unmarked<Type> = Type extends unknown ? Omit<Type, "at"> : never;
 
@@ -76,9 +78,9 @@ export class LoopRun {
     return briefWorker(asked, this.state, this.places, this.#deps.clock.now());
   }
 
-  /** Makes room for what a worker will leave. */
-  prepare(asked: Dispatch): void {
-    clearArtifact(this.begun.work, nameArtifact(asked));
+  /** Makes room for what workers will leave. */
+  prepare(workers: readonly Dispatch[]): void {
+    for (const asked of workers) clearArtifact(this.begun.work, nameArtifact(asked));
   }
 
   /** Takes what a worker left; a worker that nobody waits for any more is ignored. */
@@ -106,10 +108,13 @@ export class LoopRun {
     return "misfit" in read ? { because: `${artifact} is malformed: ${read.misfit}` } : read;
   }
 
+  #listDispatched(): readonly Dispatch[] {
+    return this.pending.kind === "dispatch" ? this.pending.workers : [];
+  }
+
   /** The artifacts of the workers that are at it. */
   #listAwaited(): readonly string[] {
-    const { pending } = this;
-    return pending.kind === "dispatch" ? pending.workers.map(nameArtifact) : [];
+    return this.#listDispatched().map(nameArtifact);
   }
 
   /** Does what is Knack's own to do, and nobody else's. */
@@ -140,7 +145,7 @@ export class LoopRun {
         return {
           kind: "verified",
           missing: findMissing(this.begun.work, listArtifacts(state.setup)),
-          violation: this.#deps.enforceFreeze(),
+          ...(await this.#deps.conclude(this.begun)),
         };
     }
   }
@@ -177,8 +182,7 @@ export class LoopRun {
 
   /** Records a worker's move, if it is still waited for. */
   #record(asked: Dispatch, move: Unmarked<Move>): Promise<void> {
-    const isOpen = () =>
-      this.pending.kind === "dispatch" && this.pending.workers.some(({ id }) => id === asked.id);
+    const isOpen = () => this.#listDispatched().some(({ id }) => id === asked.id);
     return this.#queue(async () => (isOpen() ? this.#append(move) : undefined));
   }
 
@@ -194,8 +198,10 @@ export class LoopRun {
 
   async #append(move: Unmarked<Move>): Promise<void> {
     const at = this.#deps.clock.now();
+    const before = this.#listDispatched().map(({ id }) => id);
     this.#stored = await recordMove(this.#deps.store, this.#stored, { ...move, at } as Move);
     this.#sync();
+    this.prepare(this.#listDispatched().filter(({ id }) => !before.includes(id)));
   }
 
   #sync(): void {

@@ -13,7 +13,7 @@ import type {
   Trouble,
   UseVerdict,
 } from "./lesson.ts";
-import type { RunBegun, RunEnded, RunMoved } from "./loop.ts";
+import type { RunAdopted, RunBegun, RunEnded, RunMoved } from "./loop.ts";
 import type { Actor, Project, SessionId, TranscriptId } from "./session.ts";
 import type {
   NudgeDecided,
@@ -253,6 +253,7 @@ export type LedgerEntry =
   | Entry<"loop.begun", RunBegun>
   | Entry<"loop.moved", RunMoved>
   | Entry<"loop.ended", RunEnded>
+  | Entry<"loop.adopted", RunAdopted>
   /** A lesson or a skill was rated for a session. */
   | Entry<"use.rated", UseRating>
   /** The measurements of a session, kept for comparison after its events are purged. */

@@ -13,8 +13,10 @@ export interface RunBegun {
   readonly work: string;
   readonly workspace: string;
   readonly state: string;
-  /** The branch that its changes to a repository are on, and that repository. */
-  readonly branch: { readonly name: string; readonly repository: string } | null;
+  /** The state folder that is in force: another one, where the run learns on a copy. */
+  readonly active: string;
+  /** The branch that its changes to a repository are on, that repository, and the commit it begins with. */
+  readonly branch: { readonly name: string; readonly repository: string; readonly base: string } | null;
   /** The most that it may cost. */
   readonly usd: number;
   /** What it is to do, as the loop reads it. */
@@ -28,6 +30,13 @@ export interface RunMoved {
   readonly n: number;
   /** What it was, as the loop reads it. */
   readonly move: object;
+}
+
+/** A person put what a run learned on a copy in force. */
+export interface RunAdopted {
+  readonly run: RunId;
+  readonly state: string;
+  readonly sha: string;
 }
 
 /** How a run ended. */

@@ -30,6 +30,7 @@ export async function knackHere(words: readonly string[], options: Options): Pro
       env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack"), ...env },
       examples: join(root, "examples/sessions"),
       redactionThread: pathToFileURL(join(root, "dist/redaction-thread.js")),
+      page: pathToFileURL(join(root, "dist/page/")),
       program,
     });
     return { code, signal: null, stdout: stdout.text, stderr: stderr.text };

@@ -10,7 +10,11 @@ export interface Answer {
   readonly files?: Record<string, string>;
   readonly stray?: Record<string, string>;
   readonly outside?: Record<string, string>;
+  /** A command that it runs in the workspace. */
+  readonly command?: string;
   readonly hang?: number;
+  /** It ends Knack with SIGKILL before it says anything, its artifact left. */
+  readonly kill?: boolean;
   readonly exit?: number;
   readonly usd?: number;
   readonly summary?: string;

@@ -1,5 +1,6 @@
 // A worker of the loop whose answers are written down: `node worker.mjs <script.json>`. The script has, by the name of a
 // task (its role, or its role with a topic or step) a list of answers, one for each time it is asked; the last one stays.
+import { execSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -21,10 +22,15 @@ const answer = all[Math.min(before, all.length - 1)];
 for (const [path, text] of Object.entries(answer.files ?? {})) write(join(inputs.workspaceDir, path), text);
 for (const [path, text] of Object.entries(answer.stray ?? {})) write(join(inputs.workingDir, path), text);
 for (const [path, text] of Object.entries(answer.outside ?? {})) write(path, text);
+if (answer.command) execSync(answer.command, { cwd: inputs.workspaceDir });
 if (answer.hang) await new Promise((done) => setTimeout(done, answer.hang));
 if (answer.artifact !== null)
   write(inputs.outputPath, answer.text ?? JSON.stringify({ ...standard(), ...answer.artifact }));
 if (answer.exit) process.exit(answer.exit);
+if (answer.kill) {
+  killKnack();
+  await new Promise(() => {});
+}
 console.log(JSON.stringify({ summary: answer.summary ?? `${name} done`, usd: answer.usd ?? 0 }));
 
 function readCalls() {
@@ -36,6 +42,15 @@ function readCalls() {
   } catch {
     return [];
   }
+}
+
+/** Ends Knack, whose child this is, as a power cut would; this worker goes with it. */
+function killKnack() {
+  for (let pid = process.ppid; pid > 1; ) {
+    if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("dist/cli.js")) process.kill(pid, "SIGKILL");
+    pid = Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ")[1]);
+  }
+  setInterval(() => {}, 1_000);
 }
 
 function write(path, text) {

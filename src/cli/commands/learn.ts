@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import type { Judging, JudgingPlan, Learned } from "../../learning/index.ts";
-import type { ChangeOutcome, LeftOut, Suggestion } from "../../library/index.ts";
+import { type ChangeOutcome, isNews, type LeftOut, type Suggestion } from "../../library/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack, KnackOptions } from "../../open.ts";
 import {
@@ -15,7 +15,8 @@ import { isDisabled } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
 import { type AnyCall, arg, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
-import { changeJson, describePlan, isNews } from "../screen/changes.ts";
+import { changeJson, describePlan } from "../screen/changes.ts";
+import { askAboutLessons } from "../screen/keep.ts";
 import {
   chronicJson,
   describeKeeping,
@@ -33,7 +34,6 @@ import { describeUnvouched, readUnvouched } from "../screen/trust.ts";
 import { parsePaths, parseWhere } from "../select.ts";
 import { listTranscripts, noReadableSession } from "../transcript-files.ts";
 import { computeFigures } from "./backtest.ts";
-import { askAboutLessons } from "./keep.ts";
 
 export const learn = defineCommand({
   about: "Find lessons in your agents' sessions, and keep the ones you say yes to.",

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { escapeControls, KnackError } from "../../base/index.ts";
+import { countShelf } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
 import { type Counts, type Diagnostic, type ProjectFold, resolveProjectIds } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
@@ -7,7 +8,7 @@ import { formats, type SessionView } from "../../transcripts/index.ts";
 import { redact } from "../../trust/index.ts";
 import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
-import { countShelf } from "../screen/changes.ts";
+
 import { countStatuses, describeCounts } from "../screen/lesson.ts";
 import { type Screen, showReading } from "../screen/screen.ts";
 import { alignColumns, formatDay, formatTime, groupItems, iso, type Lines, oneLine } from "../screen/text.ts";

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
-import { isWritten, type PlannedChange, rejectedForGood } from "../../library/index.ts";
+import { changedFile, isWritten, type PlannedChange, rejectedForGood } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
-import type { KeptArtifact, Lesson, Reach } from "../../records/index.ts";
+import type { Lesson, LiveReach } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { redact } from "../../trust/index.ts";
 import { type AnyCall, unknownName, wrongUsage } from "../command.ts";
-import { applyChange, changedFile, describeDiff, refuseChange, shelfStates } from "../screen/changes.ts";
+import { applyChange, describeDiff, refuseChange, shelfStates } from "../screen/changes.ts";
 import type { Screen } from "../screen/screen.ts";
 import { type Lines, oneLine } from "../screen/text.ts";
 import { findNamed, findNamedHere, matchesName, parseWhere } from "../select.ts";
@@ -48,7 +48,7 @@ async function diff(call: ChangeCall, word: string): Promise<number> {
     if (one.state === "edited" || one.state === "missing")
       pending.push({ what: `${shelfStates[one.state]}: ${changedFile(one)}`, diff: one.edit });
     if (one.reach !== "draft" || one.state === "missing") continue;
-    const plan = await knack.planAccept([one], await chooseUsualReach(knack, [one], lesson));
+    const plan = await (await resolveYes(knack, { kept: [one], lesson }, null)).plan();
     const steps = plan.ok ? plan.steps.filter(({ change }) => change.why !== "remove") : [];
     pending.push({
       what: plan.ok ? "accepting it would change this" : `cannot be accepted: ${plan.because}`,
@@ -114,24 +114,27 @@ export async function acceptNamed(call: ChangeCall, word: string): Promise<numbe
       listsFiles: true,
     });
   const { name, kept, lesson } = await findNamed(knack, word);
-  const drafts = kept.filter(({ reach }) => reach === "draft");
-  const live = kept.filter(({ reach }) => reach !== "draft");
-  const edited = live.filter(({ state }) => state === "edited");
-  if (drafts.length === 0 && edited.length > 0)
-    return applyChange(call, {
-      plan: () => knack.planAdopt(edited),
-      apply: () => knack.adopt(edited),
-      nothing: null,
-      after: () => ["Your edit is kept as it is."],
-    });
-  const reach = where ?? (await chooseUsualReach(knack, drafts, lesson));
-  const choice = { reach, actor: "person", alongside: true } as const;
-  const unwritten = kept.length === 0 ? lesson : null;
+  const yes = await resolveYes(knack, { kept, lesson }, where);
+  const isLive = kept.some(({ reach }) => reach !== "draft");
   return applyChange(call, {
-    plan: () => (unwritten ? knack.plan(unwritten, choice) : knack.planAccept(drafts, reach)),
-    apply: () => (unwritten ? knack.keep(unwritten, choice) : knack.accept(drafts, reach)),
-    nothing: live.length > 0 ? `${name} is already live.` : `There is nothing to accept for ${name}.`,
+    ...yes,
+    nothing:
+      yes.does === "adopt"
+        ? null
+        : isLive
+          ? `${name} is already live.`
+          : `There is nothing to accept for ${name}.`,
+    after: () => [yes.does === "adopt" && "Your edit is kept as it is."],
   });
+}
+
+async function resolveYes(knack: Knack, thing: Parameters<Knack["acceptance"]>[0], where: LiveReach | null) {
+  const yes = await knack.acceptance(thing, where);
+  if (yes !== null) return yes;
+  throw wrongUsage(
+    "The project's folder is not on this machine.",
+    "To keep it in all your projects: add --where everywhere",
+  );
 }
 
 /** An imported skill that waits, by its name or id; the latest of several. */
@@ -140,24 +143,6 @@ async function findImportedSkill(knack: Knack, word: string) {
     one.type === "skill" && one.status === "waiting" ? one : [],
   );
   return waiting.findLast(({ name, id }) => name === word || id === word);
-}
-
-/** Default place of drafts: a project's request, or an agent's draft in a project, stays there. */
-async function chooseUsualReach(
-  knack: Knack,
-  drafts: readonly KeptArtifact[],
-  lesson: Lesson | null,
-): Promise<Reach> {
-  if (drafts.some(({ origin }) => origin.kind === "gap" || isWritten(origin))) return "me";
-  const members = new Set(drafts.flatMap((draft) => draft.members ?? []));
-  const owner = lesson ?? (await knack.lessons()).find(({ id }) => members.has(id));
-  if (!owner || owner.scope === "user") return "everywhere";
-  const usual = await knack.usualReach(owner);
-  if (usual !== null) return usual;
-  throw wrongUsage(
-    "The project's folder is not on this machine.",
-    "To keep it in all your projects: add --where everywhere",
-  );
 }
 
 /** Removes something and never suggests it again. */
@@ -174,12 +159,10 @@ export async function rejectNamed(call: ChangeCall, word: string): Promise<numbe
     const skipped = describeSkipped(name, false, screen);
     return answerDecided(call, dryRun ? `${name} would not be suggested again.` : skipped);
   }
-  const drafts = kept.filter(({ reach }) => reach === "draft");
-  const removed = drafts.length > 0 ? drafts : kept;
-  const isGap = removed.some((one) => one.origin.kind === "gap");
+  const { isGap, plan, apply } = knack.removal(kept);
   return applyChange(call, {
-    plan: () => knack.planReject(removed),
-    apply: () => knack.reject(removed),
+    plan,
+    apply,
     nothing: null,
     after: () => [describeSkipped(name, isGap, screen)],
   });

@@ -1,10 +1,10 @@
 import { KnackError } from "../../base/index.ts";
-import type { PublishedItem } from "../../library/index.ts";
+import { changedFile, type PublishedItem } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
 import type { Item, ItemProblem, Lesson, StoredFinding } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { arg, type CommandCall, defineCommand } from "../command.ts";
-import { changedFile, describeReach, shelfStates } from "../screen/changes.ts";
+import { describeReach, shelfStates } from "../screen/changes.ts";
 import { describeEvidence, describeStanding, evidenceJson } from "../screen/lesson.ts";
 import type { Screen } from "../screen/screen.ts";
 import { formatDay, joinParts, type Lines, oneLine, textLines } from "../screen/text.ts";

@@ -1,6 +1,6 @@
 import { KnackError } from "../../base/index.ts";
 import type { JudgeState } from "../../learning/index.ts";
-import type { PublishedItem } from "../../library/index.ts";
+import { changedFile, countShelf, type PublishedItem } from "../../library/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
 import { type Lesson, type ProjectFold, resolveProjectIds } from "../../records/index.ts";
@@ -10,7 +10,7 @@ import { several } from "../../text/index.ts";
 import { type AnyCall, arg, defineCommand } from "../command.ts";
 import { withKnack } from "../knack.ts";
 import { findNewerInstall } from "../newer.ts";
-import { changedFile, countShelf, shelfStates } from "../screen/changes.ts";
+import { shelfStates } from "../screen/changes.ts";
 import { describeJudge, findMissingModel } from "../screen/judge.ts";
 import { chronicJson, countStatuses, describeCounts } from "../screen/lesson.ts";
 import { describeBudget, describeSize, type ReviewStatus, readReviewStatus } from "../screen/review.ts";
@@ -39,7 +39,8 @@ export const status = defineCommand({
 
 // --- What there is ---
 
-async function readStatus(knack: Knack, { env, screen, program }: AnyCall) {
+/** Everything on one page, as `--json` gives it. */
+export async function readStatus(knack: Knack, { env, screen, program }: AnyCall) {
   const home = resolveHome(env);
   const projects = await knack.projects();
   const shelf = await knack.shelf();
@@ -239,6 +240,7 @@ function describeStatus(state: Status, screen: Screen): string[] {
           ] as const,
         ]),
     ["next", state.next],
+    ["", `or look at all of it in the browser: ${screen.knack} open`],
   ];
   return rows.map(([name, text]) => {
     const label = name.padEnd(8);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { ReviewState } from "../../authoring/index.ts";
 import { errorMessage, KnackError } from "../../base/index.ts";
 import { type JudgeState, readUnaskedJudge } from "../../learning/index.ts";
-import type { PublishedItem } from "../../library/index.ts";
+import { changedFile, countShelf, type PublishedItem } from "../../library/index.ts";
 import { type Knack, openKnack } from "../../open.ts";
 import {
   describeIgnored,
@@ -21,7 +21,7 @@ import { work } from "../../worker/index.ts";
 import { type AnyCall, arg, defineCommand } from "../command.ts";
 import { openCallInstaller } from "../commands/install.ts";
 import { withKnack } from "../knack.ts";
-import { changedFile, countShelf, shelfStates } from "../screen/changes.ts";
+import { shelfStates } from "../screen/changes.ts";
 import { describeJudge, findMissingModel } from "../screen/judge.ts";
 import { describeBudget } from "../screen/review.ts";
 import type { CliEnv, Screen } from "../screen/screen.ts";
@@ -68,6 +68,21 @@ export const doctor = defineCommand({
     return error?.exitCode ?? (isDamaged ? 3 : ok ? 0 : 1);
   },
 });
+
+/** The same checks and fixes for another face than this one. */
+export function openHealth(call: AnyCall) {
+  const look = () => examine(call, false);
+  const fix = async (dryRun: boolean): Promise<FixResult> => {
+    const fixed: FixResult = { planned: [], done: [], failed: [] };
+    await fixProblems({ ...call, dryRun }, await look(), fixed);
+    return fixed;
+  };
+  return {
+    examine: async () => (await look()).checks,
+    planned: async () => (await fix(true)).planned,
+    repair: () => fix(false),
+  };
+}
 
 interface Check extends CheckResult {
   readonly name: string;

@@ -1,32 +1,60 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { errorMessage } from "../../base/index.ts";
-import { loopModes, loopTiers, phaseRanges, type RunningWorker, type RunView } from "../../loop/index.ts";
+import {
+  clientHarness,
+  loopModes,
+  loopTiers,
+  type NextStep,
+  phaseRanges,
+  type RunningWorker,
+  type RunView,
+} from "../../loop/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
 import { resolveHome, resolveSettings } from "../../settings/index.ts";
-import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
+import { several } from "../../text/index.ts";
+import { arg, type CommandCall, defineCommand, unknownName, wrongUsage } from "../command.ts";
 import { changeKnack } from "../knack.ts";
 import { showLine } from "../screen/screen.ts";
 import { formatTime, oneLine } from "../screen/text.ts";
-import { answerList, type OpenCall, reads, runSubcommand, type Subcommands } from "../subcommands.ts";
-import { describeRun, describeRunNow, listPhases, presentRun } from "./present.ts";
+import {
+  answerList,
+  changesReal,
+  type OpenCall,
+  reads,
+  runSubcommand,
+  type Subcommands,
+  takes,
+} from "../subcommands.ts";
+import { compareRuns, describeRun, describeRunNow, listPhases, presentNext, presentRun } from "./present.ts";
 
 const args = {
-  words: arg.words("start, resume [run], show [run], list; without words: list"),
+  words: arg.words(
+    "start, resume [run], show [run], list, compare [run] [run], adopt <run>, revert [commit], next [run], submit <run> <worker>; without words: list",
+  ),
   goal: arg.option("with start: what is to be done, in words or as a file of JSON"),
   kind: arg.option("with start: the kind of goal; runs of a kind learn from each other"),
   deadline: arg.option("with start: until when, such as 2026-11-01T12:00, or 30m, 2h, 1d from now"),
   mode: arg.option("with start: train, frozen (nothing is learned) or candidate (learned on a copy)"),
   range: arg.option("with start: full, pre-execute or post-execute"),
   tier: arg.option("with start: light (fewer workers), full, or auto"),
-  harness: arg.option("with start: claude, codex, gemini, opencode or command:<program>"),
+  harness: arg.option(
+    "with start: claude, codex, gemini, opencode, command:<program>, or client (your own subagents, by next and submit)",
+  ),
   repo: arg.option("with start: the repository to work on, by default the one here; none: no repository"),
   work: arg.option("with start: the folder of this run, by default a fresh one", "folder"),
-  state: arg.option("with start: the folder of what was learned, by default the project's", "folder"),
+  state: arg.option(
+    "with start, compare and revert: the folder of what was learned, by default the project's",
+    "folder",
+  ),
   budget: arg.option("with start: the most that the run may cost, in US dollars"),
   all: arg.flag("with list: the runs of all projects"),
+  summary: arg.option("with submit: what the worker said, in a line"),
+  failed: arg.option("with submit: why the worker left nothing"),
+  usd: arg.option("with submit: what the worker cost, in US dollars"),
   ...arg.json,
+  "dry-run": arg.flag("with adopt and revert: change nothing, show what would change"),
 } as const;
 
 type LoopCall = CommandCall<typeof args>;
@@ -34,11 +62,24 @@ type LoopCall = CommandCall<typeof args>;
 const subcommands: Subcommands<LoopCall> = {
   start: (call) => {
     const options = readOptions(call);
+    if (options.harness === clientHarness)
+      return stepRun(call, (loop) => loop.startAlone(options, process.cwd()));
     return follow(call, (loop, watcher) => loop.start(options, process.cwd(), watcher));
   },
   resume: (call, [run = ""]) => follow(call, (loop, watcher) => loop.resume(run, watcher)),
   show: reads(show, (words) => words[0] ?? ""),
   list: reads(list),
+  compare: reads(compare, (words) => words.join(" ")),
+  adopt: changesReal(adopt, takes("the id of a run", "knack loop list")),
+  revert: changesReal(revert, (words) => words[0] ?? ""),
+  next: (call, [run = ""]) => stepRun(call, (loop) => loop.next(run)),
+  submit: (call, [run = "", worker = ""]) => {
+    const { summary = "", failed = null, usd } = call.args;
+    if (worker === "")
+      throw wrongUsage("knack loop submit takes a run and a worker.", "knack loop next says which.");
+    const said = { summary: oneLine(summary, 300), failed, usd: usd === undefined ? null : Number(usd) };
+    return stepRun(call, (loop) => loop.submit(run, worker, said));
+  },
 };
 
 export const loop = defineCommand({
@@ -171,6 +212,89 @@ function answerRun(call: LoopCall, view: RunView): number {
   const { place } = view.state;
   const isDone = place.kind === "ended" && place.end === "completed";
   return call.answer(describeRun(view), ["", presentRun(view, call.screen)], isDone ? 0 : 1);
+}
+
+/** A run that an agent drives with its own subagents: what it has to do next. */
+function stepRun(call: LoopCall, work: (loop: OpenedLoop) => Promise<NextStep>): Promise<number> {
+  return changeKnack(
+    call,
+    async (knack) => {
+      const step = await work(await knack.loop());
+      const { next } = step;
+      return call.answer({ ...describeRun(step), next }, presentNext(step, call.screen));
+    },
+    { create: true, template: call.program.template },
+  );
+}
+
+// --- What was learned ---
+
+async function adopt({ knack, ...call }: OpenCall<LoopCall>, run: string): Promise<number> {
+  const adopted = await (await knack.loop()).adopt(run, !call.dryRun);
+  const { changes, state } = adopted;
+  return call.answer({ done: !call.dryRun, ...adopted }, [
+    `${call.dryRun ? "Would put" : "Put"} ${several(changes.length, "change")} in force in ${call.screen.path(state)}:`,
+    changes.map(({ sha, summary }) => `  ${sha.slice(0, 10)}  ${oneLine(summary, 100)}`),
+    call.dryRun
+      ? `To do it: ${call.screen.knack} loop adopt ${adopted.run}`
+      : "The next run starts with them.",
+    !call.dryRun && `To take one back: ${call.screen.knack} loop revert <commit>`,
+  ]);
+}
+
+async function revert({ knack, ...call }: OpenCall<LoopCall>, sha: string): Promise<number> {
+  const loop = await knack.loop();
+  const given = call.args.state === undefined ? null : resolve(call.args.state);
+  const { changes, path } = await loop.changes(given, process.cwd());
+  const standing = changes.filter(({ revertedBy }) => revertedBy === null);
+  const named = standing.filter((one) => sha !== "" && one.sha.startsWith(sha));
+  if (sha !== "" && (sha.length < 7 || named.length !== 1))
+    throw unknownName(
+      `No change ${sha} in ${path}.`,
+      "knack loop compare lists the changes with their commits.",
+    );
+  const refuted = standing.filter(({ evidence }) => evidence.verdict === "worse");
+  const wanted = [...new Set([...named, ...refuted])];
+  const lines = wanted.map((one) => `  ${one.sha.slice(0, 10)}  ${oneLine(one.summary, 60)}: ${one.says}`);
+  if (wanted.length === 0)
+    return call.answer({ done: false, reverted: [] }, ["No change is refuted by the runs since."]);
+  if (call.dryRun) return call.answer({ done: false, reverted: wanted }, ["Would take back:", lines]);
+  const { reverted, refused, after } = await loop.revert(given, process.cwd(), named[0]?.sha ?? null);
+  return call.answer(
+    { done: reverted.length > 0, reverted, refused, state: path, sha: after },
+    [
+      `Took back ${several(reverted.length, "change")} in ${call.screen.path(path)}:`,
+      lines,
+      refused.map(({ what, reason }) => `  not ${what.slice(0, 10)}: ${reason}`),
+    ],
+    reverted.length > 0 ? 0 : 1,
+  );
+}
+
+/** Two runs beside each other; without names, the changes of the state folder and what the runs since say of them. */
+async function compare({ knack, ...call }: OpenCall<LoopCall>, words: string): Promise<number> {
+  const loop = await knack.loop();
+  const names = words.split(" ").filter(Boolean);
+  if (names.length === 1 || names.length > 2)
+    throw wrongUsage("knack loop compare takes two runs, or none.", "knack loop list");
+  if (names.length === 2) {
+    const views = await Promise.all(names.map((name) => loop.show(name)));
+    const runs = views.map(describeRun);
+    return call.answer({ runs }, call.screen.table(["", ...runs.map(({ run }) => run)], compareRuns(views)));
+  }
+  const given = call.args.state === undefined ? null : resolve(call.args.state);
+  const { changes, path } = await loop.changes(given, process.cwd());
+  return answerList(call, {
+    items: changes,
+    json: { state: path, changes },
+    columns: {
+      commit: ({ sha }) => sha.slice(0, 10),
+      change: ({ summary }) => oneLine(summary, 60),
+      "runs since say": ({ says, revertedBy }) => `${revertedBy ? "reverted; " : ""}${says}`,
+    },
+    empty: [`Nothing was learned yet in ${call.screen.path(path)}.`],
+    below: changes.length > 0 ? ["", `To take one back: ${call.screen.knack} loop revert <commit>`] : [],
+  });
 }
 
 // --- Runs that were ---

@@ -1,4 +1,4 @@
-import type { RunningWorker, RunView } from "../../loop/index.ts";
+import type { NextStep, RunningWorker, RunView } from "../../loop/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import { several } from "../../text/index.ts";
 import type { Screen } from "../screen/screen.ts";
@@ -87,17 +87,78 @@ export function presentRun(view: RunView, screen: Screen): Lines {
       ],
     reverted.map(({ sha, reason }) => `Reverted ${sha.slice(0, 10)}: ${oneLine(reason, 120)}`),
     "",
-    begun.branch !== null && [
-      `Result: branch ${begun.branch.name} of ${screen.path(begun.branch.repository)}`,
-      `  git -C ${quotePath(begun.branch.repository)} diff HEAD...${begun.branch.name}`,
+    state.candidate !== null && [
+      `Offered: ${several(state.candidate.changes.length, "change")} on a copy of what is learned`,
+      `  ${screen.knack} loop adopt ${begun.run}`,
     ],
+    isOver && begun.branch !== null && describeBranch(view, begun.branch, screen),
     `Work folder: ${screen.path(begun.work)}`,
     !isOver && `To go on: ${screen.knack} loop resume ${begun.run}`,
   ];
 }
 
+function describeBranch(
+  { changed }: RunView,
+  { name, repository }: NonNullable<RunView["begun"]["branch"]>,
+  screen: Screen,
+): Lines {
+  if (changed === "") return ["Result: nothing was changed in the repository"];
+  return [
+    `Result: ${changed}, on branch ${name} of ${screen.path(repository)}`,
+    `  git -C ${quotePath(repository)} diff HEAD...${name}`,
+  ];
+}
+
+/** Two runs, a row for each thing to compare. */
+export function compareRuns(views: readonly RunView[]): string[][] {
+  const rows: Record<string, (view: RunView) => string> = {
+    goal: ({ begun }) => oneLine(begun.goal, 40),
+    mode: ({ begun, state }) => `${begun.mode}, ${state.setup.tier}`,
+    "state at its start": ({ state }) => state.setup.stateSha.slice(0, 10),
+    approach: ({ state }) => oneLine(state.strategy?.approach ?? "", 40),
+    end: ({ state }) => (state.place.kind === "ended" ? state.place.end : "not ended"),
+    "criteria met": ({ state }) => state.analysis?.successCriteriaMet ?? "",
+    "steps done, failed": ({ state: { execution } }) =>
+      execution ? `${execution.completed.length}, ${execution.failed.length}` : "",
+    "retries, replans": ({ state: { execution } }) =>
+      ["retry-step", "replan"]
+        .map((decision) => execution?.log.filter((line) => line.decision === decision).length ?? 0)
+        .join(", "),
+    workers: ({ state }) => String(state.workers),
+    cost: ({ usd }) => formatUsd(usd),
+    learned: ({ state }) => several(state.improved?.promotions.length ?? 0, "change"),
+  };
+  return Object.entries(rows).map(([name, tell]) => [name, ...views.map(tell)]);
+}
+
+/** What an agent that drives a run has to do next. */
+export function presentNext({ next, ...view }: NextStep, screen: Screen): Lines {
+  const { run } = view.begun;
+  switch (next.kind) {
+    case "ended":
+      return presentRun(view, screen);
+    case "wait":
+      return [
+        `Run ${run} waits${next.until === null ? "" : ` until ${new Date(next.until).toISOString()}`}: ${oneLine(next.because, 200)}`,
+        `Then: ${screen.knack} loop next ${run}`,
+      ];
+    case "dispatch":
+      return [
+        `Run ${run}: dispatch ${several(next.workers.length, "worker")} beside each other, each a fresh subagent with the instructions below.`,
+        next.workers.map(({ worker, role, output }) => [
+          "",
+          `${worker} (${role}) leaves ${output}`,
+          `  then: ${screen.knack} loop submit ${run} ${worker} --summary "…"`,
+        ]),
+        "",
+        `The instructions: ${screen.knack} loop next ${run} --json`,
+      ];
+  }
+}
+
 /** A run as programs read it. */
-export function describeRun({ begun, state, usd, msLeft }: RunView) {
+export function describeRun(view: RunView) {
+  const { begun, state, usd, msLeft } = view;
   const { place, log, errors, execution, analysis, improved, curated, workers, setup } = state;
   const { run, goal, kind, mode, harness, work, workspace, branch } = begun;
   const stage = execution?.stage;
@@ -115,6 +176,6 @@ export function describeRun({ begun, state, usd, msLeft }: RunView) {
       log: execution.log,
     },
     successCriteriaMet: analysis?.successCriteriaMet ?? null,
-    ...{ improved, curated },
+    ...{ improved, curated, candidate: state.candidate, changed: view.changed },
   };
 }

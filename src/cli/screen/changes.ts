@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
   type ChangeOutcome,
+  changedFile,
+  isNews,
   mainText,
   type PackageFile,
   type Plan,
@@ -10,9 +12,8 @@ import {
   type PublishResult,
   parseSkill,
   type Suggestion,
-  skillFile,
 } from "../../library/index.ts";
-import type { Artifact, Change, Reach } from "../../records/index.ts";
+import type { Change, Reach } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import type { AnyCall } from "../command.ts";
 import type { Screen } from "./screen.ts";
@@ -33,11 +34,6 @@ export function describePlan(
     belongsTo !== null &&
       `  You have a skill about this: ${screen.path(belongsTo)}. Knack does not change it; the lesson is kept as a proposal.`,
   ];
-}
-
-/** Whether a change is worth telling: a draft that makes room for its skill is not, a removed rule is. */
-export function isNews({ change }: Pick<PlannedChange, "change">): boolean {
-  return change.why !== "remove" || change.kind === "rule";
 }
 
 function previewStep({ change, files, diff }: PlannedChange, screen: Screen, whole: boolean): Lines {
@@ -64,10 +60,6 @@ function previewStep({ change, files, diff }: PlannedChange, screen: Screen, who
   return [`Would write ${file}:`, dim(shown, whole ? 400 : 200)];
 }
 
-export function changedFile({ kind, path }: Pick<Artifact, "kind" | "path">): string {
-  return kind === "skill" ? `${path}/${skillFile}` : path;
-}
-
 export function describeReach(reach: Reach): string {
   return {
     draft: "draft",
@@ -85,21 +77,6 @@ export const shelfStates: Readonly<Record<PublishedItem["state"], string>> = {
   missing: "missing on disk",
   unreadable: "not readable",
 };
-
-export function countShelf(shelf: readonly PublishedItem[]) {
-  const count = (isCounted: (one: PublishedItem) => boolean) =>
-    new Set(shelf.filter(isCounted).map(({ name }) => name)).size;
-  const countLive = (wanted: PublishedItem["kind"]) =>
-    count(({ kind, reach }) => kind === wanted && reach !== "draft");
-  return {
-    skills: countLive("skill"),
-    commands: countLive("command"),
-    agents: countLive("agent"),
-    rules: count(({ kind }) => kind === "rule"),
-    drafts: count(({ reach, proposal }) => reach === "draft" && !proposal),
-    proposals: count(({ proposal }) => proposal === true),
-  };
-}
 
 /** Describes the changes on disk, one line for each file. */
 export function describeOutcomes(

@@ -1,12 +1,12 @@
 import type { Judging } from "../../learning/index.ts";
 import { applyDecay, explainDoubt, readShownConfidence } from "../../lessons/index.ts";
-import { type PublishResult, renderRule, type Suggestion } from "../../library/index.ts";
+import { isNews, type PublishResult, renderRule, type Suggestion } from "../../library/index.ts";
 import type { NoReply } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
 import type { ChronicFailure } from "../../recall/index.ts";
 import type { Finding, Lead, Lesson, StoredFinding } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
-import { describeOutcomes, describePlan, describeReach, isNews } from "./changes.ts";
+import { describeOutcomes, describePlan, describeReach } from "./changes.ts";
 import type { Screen } from "./screen.ts";
 import { formatDay, formatSpan, type Lines, oneLine, titled } from "./text.ts";
 

@@ -346,3 +346,13 @@ export function nullIfDamaged(error: unknown): null {
   if (error instanceof KnackError) return null;
   throw error;
 }
+
+/** The file that a person opens to see something published. */
+export function changedFile({ kind, path }: Pick<Artifact, "kind" | "path">): string {
+  return kind === "skill" ? `${path}/${skillFile}` : path;
+}
+
+/** Whether a change is worth telling: a draft that makes room for its skill is not, a removed rule is. */
+export function isNews({ change }: Pick<PlannedChange, "change">): boolean {
+  return change.why !== "remove" || change.kind === "rule";
+}

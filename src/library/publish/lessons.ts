@@ -139,6 +139,22 @@ async function readState(
   };
 }
 
+/** How many things there are of each kind, whatever the folders that have them. */
+export function countShelf(shelf: readonly PublishedItem[]) {
+  const count = (isCounted: (one: PublishedItem) => boolean) =>
+    new Set(shelf.filter(isCounted).map(({ name }) => name)).size;
+  const countLive = (wanted: PublishedItem["kind"]) =>
+    count(({ kind, reach }) => kind === wanted && reach !== "draft");
+  return {
+    skills: countLive("skill"),
+    commands: countLive("command"),
+    agents: countLive("agent"),
+    rules: count(({ kind }) => kind === "rule"),
+    drafts: count(({ reach, proposal }) => reach === "draft" && !proposal),
+    proposals: count(({ proposal }) => proposal === true),
+  };
+}
+
 /** The ledger entry of a person's decision about what something was made of. */
 export function originDecision(
   { kind, id }: Origin,
@@ -278,7 +294,7 @@ async function listReaches(
 }
 
 /** Where a lesson is kept unless the person says another place; null for one whose project is not on this machine. */
-async function chooseUsualReach(deps: PublishDeps, lesson: Lesson): Promise<LiveReach | null> {
+export async function chooseUsualReach(deps: PublishDeps, lesson: Lesson): Promise<LiveReach | null> {
   const [project] = await deps.store.projects.get([lesson.project]);
   const [usual] = await listReaches(deps, lesson, project?.root ?? null);
   return lesson.scope === "project" && usual === "everywhere" ? null : (usual ?? null);

@@ -6,7 +6,9 @@ import {
   findUndoable,
   type KeptArtifact,
   type LedgerEntry,
+  type Lesson,
   type LessonDecision,
+  type LiveReach,
   type Origin,
   type Reach,
   type StoredChange,
@@ -19,7 +21,7 @@ import { isProjectHere } from "../lifecycle/archive.ts";
 import { isWritten, readAuthors } from "../origins.ts";
 import { scanPackage } from "../package.ts";
 import { parseSkill } from "../skill.ts";
-import { publishPlan } from "./apply.ts";
+import { type PublishResult, publishPlan } from "./apply.ts";
 import {
   accept,
   type ChangeHistory,
@@ -39,6 +41,7 @@ import {
   refuse,
 } from "./changes.ts";
 import {
+  chooseUsualReach,
   listPublished,
   openSuggestions,
   originDecision,
@@ -76,7 +79,7 @@ export function openPublishing(deps: PublishDeps, refuses: Refuses = async () =>
     planAccept: planAcceptDrafts,
     planReject: planRemoval,
   });
-  return {
+  const verbs = {
     ...openSuggestions(deps, refuses),
     shelf: () => listPublished(deps),
     /** Records what a person decided about a lesson, without writing anything else. */
@@ -115,6 +118,70 @@ export function openPublishing(deps: PublishDeps, refuses: Refuses = async () =>
     /** Every change that was intended, made or dropped. */
     changes: () => store.learning.changes.list(),
   };
+  return {
+    ...verbs,
+    /** What a person's yes to one thing comes to; null where its project is not on this machine and no place is named. */
+    acceptance: async (
+      { kept, lesson }: DecidedThing,
+      where: LiveReach | null,
+    ): Promise<PersonsYes | null> => {
+      const drafts = kept.filter(({ reach }) => reach === "draft");
+      const edited = kept.filter(({ reach, state }) => reach !== "draft" && state === "edited");
+      if (drafts.length === 0 && edited.length > 0)
+        return {
+          ...{ does: "adopt", reach: null },
+          ...{ plan: () => verbs.planAdopt(edited), apply: () => verbs.adopt(edited) },
+        };
+      const reach = where ?? (await chooseDraftReach(deps, drafts, lesson));
+      if (reach === null) return null;
+      if (kept.length > 0 || !lesson)
+        return {
+          ...{ does: "accept", reach },
+          ...{ plan: () => verbs.planAccept(drafts, reach), apply: () => verbs.accept(drafts, reach) },
+        };
+      const choice = { reach, actor: "person", alongside: true } as const;
+      return {
+        ...{ does: "keep", reach },
+        ...{ plan: () => verbs.plan(lesson, choice), apply: () => verbs.keep(lesson, choice) },
+      };
+    },
+    /** What a person's no to published things removes: drafts where there are some, else what is live. */
+    removal: (kept: readonly PublishedItem[]) => {
+      const drafts = kept.filter(({ reach }) => reach === "draft");
+      const removed = drafts.length > 0 ? drafts : kept;
+      return {
+        isGap: removed.some(({ origin }) => origin.kind === "gap"),
+        ...{ plan: () => verbs.planReject(removed), apply: () => verbs.reject(removed) },
+      };
+    },
+  };
+}
+
+/** What a person decides about: the files of one name, and the lesson behind them. */
+export interface DecidedThing {
+  readonly kept: readonly PublishedItem[];
+  readonly lesson: Lesson | null;
+}
+
+/** An edit is taken over, drafts go live, or a lesson that has no files is written. */
+export interface PersonsYes {
+  readonly does: "adopt" | "accept" | "keep";
+  readonly reach: Reach | null;
+  readonly plan: () => Promise<Plan>;
+  readonly apply: () => Promise<PublishResult>;
+}
+
+/** Default place of drafts: a project's request, or an agent's draft in a project, stays there. */
+async function chooseDraftReach(
+  deps: PublishDeps,
+  drafts: readonly KeptArtifact[],
+  lesson: Lesson | null,
+): Promise<Reach | null> {
+  if (drafts.some(({ origin }) => origin.kind === "gap" || isWritten(origin))) return "me";
+  const members = [...new Set(drafts.flatMap((draft) => draft.members ?? []))];
+  const owner = lesson ?? (await deps.store.learning.lessons.get(members))[0];
+  if (!owner || owner.scope === "user") return "everywhere";
+  return chooseUsualReach(deps, owner);
 }
 
 /** Plans accepting drafts and proposals of one name: each goes live, or into the skill it belongs to. */

@@ -2,14 +2,14 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mainText, type Suggestion, skillFile } from "../../library/index.ts";
+import { isNews, mainText, type Suggestion, skillFile } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
 import type { Lesson, LiveReach, Reach } from "../../records/index.ts";
 import type { AnyCall } from "../command.ts";
-import { describeDiff, describePlan, isNews } from "../screen/changes.ts";
-import { describeKeeping, describeSuggestion, explainNoPlace } from "../screen/lesson.ts";
-import { ask, askYesNo, type CliEnv, type Screen } from "../screen/screen.ts";
-import { flatLines, type Lines, textLines } from "../screen/text.ts";
+import { describeDiff, describePlan } from "./changes.ts";
+import { describeKeeping, describeSuggestion, explainNoPlace } from "./lesson.ts";
+import { ask, askYesNo, type CliEnv, type Screen } from "./screen.ts";
+import { flatLines, type Lines, textLines } from "./text.ts";
 
 const hint = "y keep it   n not now   ? explains the other answers";
 

@@ -1,0 +1,75 @@
+import { resolveHome } from "../../settings/index.ts";
+import { openBrowser, servePage } from "../../web/index.ts";
+import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
+import { openHealth } from "../doctor/doctor.ts";
+import { changeKnack, withKnack } from "../knack.ts";
+import { readStatus } from "./status.ts";
+
+const args = {
+  port: arg.option("the port on 127.0.0.1 (default: one that is free)"),
+  "read-only": arg.flag("only look: nothing can be changed from the page"),
+  browser: arg.flag("start a browser; --no-browser only prints the address"),
+  ...arg.json,
+};
+
+type PageCall = CommandCall<typeof args>;
+
+/** The page ends when nobody has asked for anything for so long. */
+const idleMs = 30 * 60_000;
+
+export const open = defineCommand({
+  about:
+    "Look at what your agents learned in your browser, and decide there. Ends with Ctrl-C, or when idle.",
+  args,
+  run: async (call: PageCall) => {
+    const { env, screen, page: assets } = call;
+    const readOnly = call.args["read-only"] === true;
+    const port = parsePort(call.args.port);
+    return withKnack(
+      call,
+      async (knack) => {
+        const page = await servePage({
+          ...{
+            knack,
+            assets,
+            port,
+            idleMs,
+            readOnly,
+            now: Date.now,
+            command: screen.knack,
+            shorten: screen.path,
+          },
+          database: resolveHome(env).database,
+          change: (work) => changeKnack(call, work),
+          status: () => readStatus(knack, call),
+          health: openHealth(call),
+        });
+        const leave = () => page.close();
+        process.once("SIGINT", leave).once("SIGTERM", leave);
+        call.answer({ address: page.address, readOnly }, [
+          `Knack's page: ${page.address}`,
+          screen.dim(
+            "  Only this machine can open it. Ctrl-C ends it; it also ends when nobody looks for half an hour.",
+          ),
+        ]);
+        if (call.args.browser !== false && !(await openBrowser(page.onceAddress, process.platform)))
+          screen.warn(["No browser could be started: open the address yourself."]);
+        const why = await page.ended;
+        process.off("SIGINT", leave).off("SIGTERM", leave);
+        screen.warn([
+          why === "idle" && `Nobody looked for half an hour, so the page has ended: ${screen.knack} open`,
+        ]);
+        return 0;
+      },
+      { create: !readOnly, repair: !readOnly },
+    );
+  },
+});
+
+function parsePort(word: string | undefined): number {
+  if (word === undefined) return 0;
+  const port = Number(word);
+  if (!/^\d+$/.test(word) || port > 65_535)
+    throw wrongUsage(`Invalid --port "${word}".`, "Use a number up to 65535.");
+  return port;
+}

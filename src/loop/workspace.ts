@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import type { RunBegun, RunId } from "../records/index.ts";
+import { openGit } from "./state/git.ts";
+
+type Workspace = Pick<RunBegun, "workspace" | "branch" | "run" | "goal">;
+
+/** The branch for a run's changes to a repository; null where the folder is in none, or it has no commit. */
+export async function findRepository(
+  folder: string | null,
+  run: RunId,
+  searchPath: string | undefined,
+): Promise<RunBegun["branch"]> {
+  if (folder === null || !existsSync(folder)) return null;
+  const git = openGit(folder, searchPath);
+  const repository = (await git.ask(["rev-parse", "--show-toplevel"]))?.trim();
+  const base = (await git.ask(["rev-parse", "--verify", "--quiet", "HEAD"]))?.trim();
+  return repository && base ? { name: `knack/loop-${run}`, repository, base } : null;
+}
+
+/** Makes the folder in which steps work: a worktree of the repository on a branch of its own, or an empty folder. */
+export async function prepareWorkspace(
+  { workspace, branch }: Workspace,
+  searchPath: string | undefined,
+): Promise<void> {
+  if (existsSync(workspace) && readdirSync(workspace).length > 0) return;
+  if (branch === null) {
+    mkdirSync(workspace, { recursive: true, mode: 0o700 });
+    return;
+  }
+  const { repository, name, base } = branch;
+  const git = openGit(repository, searchPath);
+  await git.run(["worktree", "prune"]);
+  const isThere = (await git.ask(["rev-parse", "--verify", "--quiet", `refs/heads/${name}`])) !== null;
+  await git.run([
+    "worktree",
+    "add",
+    "--quiet",
+    ...(isThere ? [workspace, name] : ["-b", name, workspace, base]),
+  ]);
+}
+
+/** Commits what a run changed in the repository, on its branch. */
+export async function keepResult(
+  { workspace, branch, run, goal }: Workspace,
+  at: number,
+  searchPath: string | undefined,
+): Promise<void> {
+  if (branch === null || !existsSync(workspace)) return;
+  const git = openGit(workspace, searchPath);
+  await git.run(["add", "--all"]);
+  if ((await git.run(["status", "--porcelain"])).trim() === "") return;
+  const subject = goal.replace(/\s+/g, " ").slice(0, 68);
+  await git.run(["commit", "--quiet", "--no-verify", "--message", `${subject}\n\nKnack-Run: ${run}`], at);
+}
+
+/** Takes a run's branch and worktree away: its result counts for nothing. */
+export async function dropResult(
+  { workspace, branch }: Workspace,
+  searchPath: string | undefined,
+): Promise<void> {
+  if (branch === null) return;
+  const git = openGit(branch.repository, searchPath);
+  await git.ask(["worktree", "remove", "--force", workspace]);
+  await git.ask(["branch", "--quiet", "-D", branch.name]);
+}
+
+/** How much a run changed, in git's words; empty where it changed nothing. */
+export async function measureResult({ branch }: Workspace, searchPath: string | undefined): Promise<string> {
+  if (branch === null) return "";
+  const { repository, base, name } = branch;
+  return (
+    (await openGit(repository, searchPath).ask(["diff", "--shortstat", `${base}..${name}`]))?.trim() ?? ""
+  );
+}

@@ -1,0 +1,145 @@
+import { makeId } from "../base/index.ts";
+import { type Html, type HtmlPart, html, url } from "./html.ts";
+import type { Desk } from "./page.ts";
+
+// --- Words ---
+
+/** A day, or nothing where no transcript gave one. */
+export function renderDay(at: number | null): HtmlPart {
+  if (at === null || at <= 0) return html`<span class="faint">undated</span>`;
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}" title="${iso.slice(0, 16).replace("T", " ")} UTC">${iso.slice(0, 10)}</time>`;
+}
+
+/** A number with thousands separated. */
+export function formatNumber(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** A text on a line or two, the whole of it on hover. */
+export function cutText(text: string, most: number): string {
+  const plain = text.replace(/\s+/g, " ").trim();
+  return plain.length <= most ? plain : `${plain.slice(0, most - 1).trimEnd()}…`;
+}
+
+/** The last part of a path. */
+export function lastPart(path: string): string {
+  return path.split(/[/\\]/).pop() || path;
+}
+
+// --- Links ---
+
+/** The short id of a session in addresses: its own is a path. */
+export function sessionKey(session: string): string {
+  return makeId("s", session);
+}
+
+export function linkSession(session: string, ref: string | undefined, content: HtmlPart): Html {
+  return html`<a href="${url(`/sessions/${sessionKey(session)}`)}${ref !== undefined && html`#${ref}`}">${content}</a>`;
+}
+
+export function linkLesson(id: string, content: HtmlPart): Html {
+  return html`<a href="${url(`/lessons/${id}`)}">${content}</a>`;
+}
+
+// --- Pieces ---
+
+type Tone = "plain" | "good" | "bad" | "warm";
+
+export function renderTag(text: string, tone: Tone = "plain"): Html {
+  return html`<span class="tag ${tone}">${text}</span>`;
+}
+
+/** How sure something is, as a bar and in words. */
+export function renderSure(confidence: number): Html {
+  const width = Math.round(Math.max(0, Math.min(1, confidence)) * 40);
+  return html`<span class="sure"><svg viewBox="0 0 40 6" width="40" height="6" aria-hidden="true"><rect class="rest" width="40" height="6" rx="3"/><rect class="share" width="${width}" height="6" rx="3"/></svg>${confidence.toFixed(2)} sure</span>`;
+}
+
+/** What is to be seen here once there is something, and what makes it so. */
+export function renderEmpty(title: string, text: HtmlPart): Html {
+  return html`<div class="empty"><p class="lead">${title}</p><p>${text}</p></div>`;
+}
+
+/** A command that does the same in a terminal. */
+export function renderCommand({ command }: Desk, words: string): Html {
+  return html`<code class="command">${command} ${words}</code>`;
+}
+
+/** Lines of a text, its first ones unless all is asked for. */
+export function renderCode(text: string, kind = ""): Html {
+  return html`<pre class="code ${kind}" tabindex="0">${text.replace(/\n+$/, "")}</pre>`;
+}
+
+/** Words in which `code` is marked as people write it. */
+export function renderProse(text: string): HtmlPart {
+  const parts = text.split(/`([^`\n]+)`/);
+  return parts.map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part));
+}
+
+/** A unified diff of a file, below its name; the signs stay, so that colour is not all there is. */
+export function renderDiff(diff: string, file = ""): Html {
+  const lines = diff.replace(/\n$/, "").split("\n");
+  const isNew = lines[0]?.startsWith("--- /dev/null");
+  // What one hunk of a named file says of its place, its reader sees.
+  const body = file === "" ? lines : lines.filter((line) => !/^(?:---|\+\+\+) |^@@ -\S+ \+1[, ]/.test(line));
+  return html`<figure class="diff">${
+    file !== "" && html`<figcaption><code>${file}</code>${isNew && html` ${renderTag("new")}`}</figcaption>`
+  }<pre tabindex="0" aria-label="Changes">${body.map(
+    (line) => html`<span class="${diffClass(line)}">${line === "" ? " " : line}</span>`,
+  )}</pre></figure>`;
+}
+
+/** From one day to another; one day where they are the same. */
+export function renderSpan(from: number, to: number): HtmlPart {
+  const isOne = new Date(from).toISOString().slice(0, 10) === new Date(to).toISOString().slice(0, 10);
+  return isOne ? renderDay(to) : html`${renderDay(from)} to ${renderDay(to)}`;
+}
+
+function diffClass(line: string): string {
+  if (/^(?:---|\+\+\+|@@)/.test(line)) return "place";
+  return line.startsWith("+") ? "added" : line.startsWith("-") ? "gone" : "same";
+}
+
+/** Items of a long list that are on one page. */
+export const pageSize = 50;
+
+/** The items of one page, and links to the others. */
+export function paginate<Item>(
+  items: readonly Item[],
+  wanted: string,
+  path: string,
+  query: Readonly<Record<string, string>> = {},
+): { readonly shown: readonly Item[]; readonly pager: HtmlPart } {
+  const last = Math.max(1, Math.ceil(items.length / pageSize));
+  const page = Math.min(last, Math.max(1, Number.parseInt(wanted, 10) || 1));
+  const shown = items.slice((page - 1) * pageSize, page * pageSize);
+  if (last === 1) return { shown, pager: null };
+  const to = (n: number, says: string) =>
+    n < 1 || n > last
+      ? html`<span class="faint">${says}</span>`
+      : html`<a href="${url(path, { ...query, page: n })}">${says}</a>`;
+  const from = (page - 1) * pageSize + 1;
+  return {
+    shown,
+    pager: html`<nav class="pager" aria-label="Further pages">${to(page - 1, "← Newer")}<span>${formatNumber(from)} to ${formatNumber(
+      from + shown.length - 1,
+    )} of ${formatNumber(items.length)}</span>${to(page + 1, "Older →")}</nav>`,
+  };
+}
+
+/** Facts about one thing, a term and what it is. */
+export function renderFacts(facts: readonly (readonly [term: string, is: HtmlPart])[]): Html {
+  const given = facts.filter(([, is]) => is !== null && is !== false && is !== undefined && is !== "");
+  return html`<dl class="facts">${given.map(([term, is]) => html`<div><dt>${term}</dt><dd>${is}</dd></div>`)}</dl>`;
+}
+
+/** A choice between views of the same, the present one marked. */
+export function renderChoice(
+  label: string,
+  choices: readonly (readonly [text: string, to: Html, isCurrent: boolean])[],
+): Html {
+  return html`<nav class="choice" aria-label="${label}">${choices.map(
+    ([text, to, isCurrent]) => html`<a href="${to}"${isCurrent && html` aria-current="true"`}>${text}</a>`,
+  )}</nav>`;
+}

@@ -1,0 +1,161 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { describe, expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
+import { databaseSessions, machine } from "../helpers/machine.ts";
+import { openPage, openSharedPage } from "../helpers/page.ts";
+import { sharedFolder, tempFolder } from "../helpers/temp.ts";
+
+const home = sharedFolder();
+machine({ sessions: databaseSessions, home });
+await knackHere(["learn", "--json"], { home });
+const page = await openSharedPage(home);
+
+const secret = /[\w-]{43}/;
+
+describe("The page's server", () => {
+  test("answers only who came by its address", async () => {
+    const wrong = `/?open=${"A".repeat(43)}`;
+    for (const path of ["/", "/inbox", "/live", wrong, "/?open="])
+      expect({ path, status: (await page.send(path)).status }).toEqual({ path, status: 401 });
+    const cookie = { cookie: `knack-${new URL(page.origin).port}=${"A".repeat(43)}` };
+    expect((await page.send("/inbox", { headers: cookie })).status).toBe(401);
+    const entered = await page.send(page.address);
+    expect(entered).toMatchObject({ status: 303, headers: { location: "/" } });
+    expect(entered.headers["set-cookie"]?.[0]).toMatch(
+      /^knack-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    const shown = await page.get("/inbox");
+    expect(shown.status).toBe(200);
+    expect(shown.text).not.toContain(/open=([\w-]+)/.exec(page.address)?.[1]);
+  });
+
+  test("sends what keeps a page to itself with every answer", async () => {
+    for (const answer of [await page.get("/inbox"), await page.get("/nothing"), await page.send("/inbox")])
+      expect(answer.headers).toMatchObject({
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "cross-origin-resource-policy": "same-origin",
+        "content-security-policy": expect.stringMatching(
+          /^default-src 'none'; script-src 'self'; style-src 'self'; .*form-action 'self'; frame-ancestors 'none'/,
+        ),
+      });
+    const { headers, text } = await page.get("/inbox");
+    expect(headers["access-control-allow-origin"]).toBeUndefined();
+    expect(text).not.toMatch(/<script>|<script [^>]*>[^<]|\son\w+=|\sstyle=/);
+  });
+
+  test("turns away other hosts, other origins, other methods, and long bodies, and changes nothing", async () => {
+    const entered = await page.send(page.address);
+    const cookie = String(entered.headers["set-cookie"]?.[0]).split(";")[0] ?? "";
+    const form = await page.form();
+    expect(form).toMatch(secret);
+    const port = new URL(page.origin).port;
+    const own = { cookie, origin: page.origin, "content-type": "application/x-www-form-urlencoded" };
+    const send = async (headers: Readonly<Record<string, string>>, body: string, method = "POST") =>
+      (await page.send("/do", { method, headers, body })).status;
+    const undo = `do=undo&form=${form}`;
+    for (const host of [
+      `evil.example:${port}`,
+      "127.0.0.1",
+      `127.0.0.1.evil.example:${port}`,
+      `[::1]:${port}`,
+    ])
+      expect({ host, status: (await page.send("/inbox", { headers: { cookie, host } })).status }).toEqual({
+        host,
+        status: 421,
+      });
+    for (const origin of [
+      "http://evil.example",
+      "null",
+      `http://localhost:${port}`,
+      `https://127.0.0.1:${port}`,
+    ])
+      expect({ origin, status: await send({ ...own, origin }, undo) }).toEqual({ origin, status: 403 });
+    const { origin: _, ...withoutOrigin } = own;
+    expect(await send(withoutOrigin, undo)).toBe(403);
+    expect(await send(own, "do=undo")).toBe(403);
+    expect(await send(own, `do=undo&form=${"A".repeat(43)}`)).toBe(403);
+    expect(await send({ origin: page.origin, "content-type": own["content-type"] }, undo)).toBe(401);
+    expect(await send(own, undo, "PUT")).toBe(405);
+    expect(await send(own, undo, "DELETE")).toBe(405);
+    expect(await send(own, `do=constructor&form=${form}`)).toBe(400);
+    expect(await send(own, `${undo}&text=${"a".repeat(300_000)}`)).toBe(413);
+    // Who goes on sending to a server that has answered is cut off.
+    const endless = await send(own, `${undo}&text=${"a".repeat(10_000_000)}`).catch(() => "cut off");
+    expect([413, "cut off"]).toContain(endless);
+    const inOtherSite = { cookie, "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" };
+    expect((await page.send("/inbox", { headers: inOtherSite })).status).toBe(403);
+    expect(await send(own, undo)).toBe(303);
+  });
+
+  test("leads nowhere else after a change", async () => {
+    const entered = await page.send(page.address);
+    const cookie = String(entered.headers["set-cookie"]?.[0]).split(";")[0] ?? "";
+    const form = await page.form();
+    for (const [back, to] of [
+      ["//evil.example/x", "/?notice="],
+      ["/\\evil.example", "/?notice="],
+      ["https://evil.example", "/?notice="],
+      ["/inbox?at=2", "/inbox?at=2&notice="],
+    ] as const) {
+      const { headers } = await page.send("/do", {
+        method: "POST",
+        headers: { cookie, origin: page.origin, "content-type": "application/x-www-form-urlencoded" },
+        body: new URLSearchParams({ form, do: "undo", back }).toString(),
+      });
+      expect(headers.location?.startsWith(to)).toBe(true);
+    }
+  });
+
+  test("with --read-only offers no change and makes none", async () => {
+    const looked = await openPage(home, ["--read-only"]);
+    const { text } = await looked.get("/inbox");
+    expect(text).toContain("Read-only: nothing can be changed here.");
+    expect(text).not.toContain('<form class="act"');
+    const form = await page.form();
+    expect((await looked.post({ do: "undo", form })).status).toBe(403);
+  });
+
+  test("listens on this machine alone, and ends with Ctrl-C while a page is open", async () => {
+    const own = await openPage(home);
+    const port = Number(new URL(own.origin).port);
+    const elsewhere = connect(port, "127.0.0.2");
+    const refused = await new Promise((done) =>
+      elsewhere.on("error", () => done(true)).on("connect", () => done(false)),
+    );
+    expect(refused).toBe(true);
+    elsewhere.destroy();
+    const live = own.get("/live").catch(() => "cut off");
+    expect(await own.close()).toBe(0);
+    await live;
+  });
+
+  test("refuses a port that is none, and says which is taken", async () => {
+    const port = new URL(page.origin).port;
+    expect(await knackHere(["open", "--port", "70000", "--no-browser"], { home })).toMatchObject({ code: 2 });
+    const taken = await knackHere(["open", "--port", port, "--no-browser"], { home });
+    expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining(`Port ${port} is in use`) });
+  });
+
+  test("shows words of a transcript as words", async () => {
+    const own = tempFolder();
+    const { harbor } = machine({ sessions: /none/, home: own });
+    const script = "<script>alert(1)</script><img src=x onerror=alert(2)>";
+    const text = `From now on always run \`npm run lint\` before you commit ${script}"'.`;
+    const line = (type: string, uuid: string, content: unknown) =>
+      JSON.stringify({
+        ...{ type, uuid, sessionId: "5f0c1a52-0000-4000-8000-000000000001", cwd: harbor, version: "2.0.0" },
+        ...{ timestamp: new Date().toISOString(), message: { role: type, content } },
+      });
+    mkdirSync(`${own}/.claude/projects/x`, { recursive: true });
+    writeFileSync(
+      `${own}/.claude/projects/x/5f0c1a52-0000-4000-8000-000000000001.jsonl`,
+      `${line("user", "u1", text)}\n${line("assistant", "a1", [{ type: "text", text: script }])}\n`,
+    );
+    await knackHere(["learn", "--json"], { home: own });
+    const shown = await (await openPage(own)).get("/inbox");
+    expect(shown.text).toContain("&#60;script&#62;alert(1)");
+    expect(shown.text).not.toMatch(/<script>|<img/);
+  });
+});
