@@ -3,7 +3,7 @@ import { type Clock, type JsonObject, makeId } from "../base/index.ts";
 import type { Store } from "../store/index.ts";
 import { type Redactor, scrubAll } from "../trust/index.ts";
 import { agentExtraUsd, computeCost, estimateMaxCost, type findPrice, type ModelLimits } from "./budget.ts";
-import { type Model, type ModelReply, type ModelRequest, type NoReply, unserved } from "./model.ts";
+import type { Model, ModelReply, ModelRequest, NoReply } from "./model.ts";
 import { type AskedFor, type CallEnd, recordSpend, reserveSpend, type SharedBudget } from "./spend.ts";
 
 /** Everything that is needed to ask a model. */
@@ -15,31 +15,14 @@ export interface Asker {
   readonly limits: ModelLimits;
   /** The price of the model's tokens; null if unknown. */
   readonly price: ReturnType<typeof findPrice>;
+  /** A second budget from which calls are paid: that of the person who works for a team. */
+  readonly alsoPaying?: Pick<Asker, "store" | "limits">;
 }
 
 /** The form of an answer: JSON Schema for the model, and a parser that gives null for what does not have the form. */
 export interface AnswerForm<Answer> {
   readonly json: JsonObject;
   parse(value: unknown): Answer | null;
-}
-
-/** The same model, whose calls are paid from one more budget: that of a person who works for others. */
-export function meterModel(asker: Asker, who: AskedFor): Model {
-  const { model, clock, price } = asker;
-  if (!model.isLive) return model;
-  return {
-    ...model,
-    ask: async (request) => {
-      const at = clock.now();
-      const call = { call: makeId("m", `${request.id} ${at}`), model: model.name, purpose: request.purpose };
-      const reserved = await reserve(asker, call, at, estimateMaxCost(request, price), null, who);
-      if ("hold" in reserved)
-        return { ok: false, because: "not-asked", message: reserved.hold, usage: unserved, ms: 0 };
-      const reply = await model.ask(request);
-      await recordReply(asker, call, reply, reserved.usdAtMost, who);
-      return reply;
-    },
-  };
 }
 
 /** A question to a model. A second round is another question with the same purpose and budget. */
@@ -80,8 +63,16 @@ export async function askModel<Answer>(
     const wanted = { call, at, together, extraUsd, estimate: estimateMaxCost(request, price) };
     const reserved = await reserveSpend(asker, wanted, who);
     if ("hold" in reserved) return { ok: false, because: "not-asked", message: reserved.hold };
-    reply = await ask(reserved.usdAtMost);
-    await recordSpend(asker, call, measureReply(reply, reserved.usdAtMost, price), who);
+    const own = asker.alsoPaying && { ...asker, ...asker.alsoPaying };
+    const ownReserved = own ? await reserveSpend(own, wanted, who) : reserved;
+    if ("hold" in ownReserved) {
+      await recordSpend(asker, call, unspent, who);
+      return { ok: false, because: "not-asked", message: ownReserved.hold };
+    }
+    const usdAtMost = Math.min(reserved.usdAtMost, ownReserved.usdAtMost);
+    reply = await ask(usdAtMost);
+    const end = measureReply(reply, usdAtMost, price);
+    for (const payer of own ? [asker, own] : [asker]) await recordSpend(payer, call, end, who);
   }
   if (!reply.ok) return { ok: false, because: reply.because, message: reply.message };
   const original = schema.parse(reply.value);
@@ -100,6 +91,11 @@ function measureReply(reply: ModelReply, usdAtMost: number, price: Asker["price"
     ...{ ok: reply.ok, because: reply.ok ? null : `${reply.because}: ${reply.message}` },
   };
 }
+
+/** What was set aside and not needed. */
+const unspent: CallEnd = {
+  ...{ inputTokens: 0, outputTokens: 0, usd: 0, estimated: false, ms: 0, ok: true, because: null },
+};
 
 const wrongForm = "the answer does not have the requested form";
 

@@ -3,7 +3,6 @@ export {
   type Asker,
   askModel,
   type ModelAnswer,
-  meterModel,
   toJsonSchema,
 } from "./ask.ts";
 export {

@@ -8,7 +8,6 @@ import {
   aMember,
   ask,
   joinTeam,
-  keepAndShare,
   learned,
   makeTeam,
   repository,

@@ -205,7 +205,10 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
     carrySkills: async (): Promise<readonly CarriedSkill[]> =>
       (await exportSkills(deps, { scope: "all" }, await projectAt(currentFolder()))).skills,
     /** Plans taking in what members of a team share, each as what its author hands over: one thing for each, in order. */
-    planShared: async (shares: readonly HandedShare[]): Promise<ImportPlan> => {
+    planShared: async (
+      shares: readonly HandedShare[],
+      { twins = false }: { readonly twins?: boolean } = {},
+    ): Promise<ImportPlan> => {
       const plans: ImportPlan[] = [];
       const context = await createContext("", { scope: null, minConf: 0, domain: null }, shares.length > 0);
       for (const share of shares) {
