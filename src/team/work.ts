@@ -30,15 +30,18 @@ const reasons: Readonly<Record<TeamJob, readonly TeamEntryKind[]>> = {
 const pauseSeconds = 3_600;
 const atOnce = 1_000;
 
+/** What the jobs need of the library over the team's store. */
+export type TeamLibrary = Pick<
+  ReturnType<typeof openLibrary>,
+  "planShared" | "carryIn" | "imports" | "decideImports"
+>;
+
 export interface TeamWorkDeps {
   readonly database: TeamDatabase;
   readonly queue: JobQueue;
   /** The team's own store, with what all its workers have compared, and the library over it. */
   readonly store: Store;
-  readonly library: Pick<
-    ReturnType<typeof openLibrary>,
-    "planShared" | "carryIn" | "imports" | "decideImports"
-  >;
+  readonly library: TeamLibrary;
   readonly clock: Asker["clock"];
   readonly judge: (Asker & { readonly timeoutMs: number }) | null;
   /** Who this worker is in the team. */
