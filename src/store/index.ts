@@ -5,6 +5,7 @@ export { type PostgresAddress, parseAddress, readAddressFile } from "./postgres/
 export {
   type ArrivedEntry,
   computeEntryId,
+  type EntryQuery,
   type SignedDigest,
   type SignedEntry,
   type TeamMember,

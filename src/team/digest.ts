@@ -1,11 +1,10 @@
-import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 import * as z from "zod/mini";
 import { groupBy } from "../base/index.ts";
 import type { StoredTeamEntry } from "../records/index.ts";
-import type { SignedDigest, TeamMember } from "../store/index.ts";
+import type { SignedDigest } from "../store/index.ts";
 import { foldMeasured, type TeamDay, type TeamShare } from "./fold.ts";
 import type { TeamState } from "./machine.ts";
-import type { MachineKey } from "./signing.ts";
+import { isSignedBy, type MachineKey, signText } from "./signing.ts";
 
 const count = z.int().check(z.gte(0));
 const outcome = z.object({ told: count, followed: count, helped: count, failed: count, people: count });
@@ -54,12 +53,9 @@ const mostChars = 3_000_000;
 const dayMs = 86_400_000;
 const unusedMs = 180 * dayMs;
 
-export function sealDigest(digest: Omit<Digest, "machine">, { machine, secret }: MachineKey) {
-  const content = JSON.stringify({ ...digest, machine });
-  return {
-    content,
-    signature: sign(null, Buffer.from(content), createPrivateKey(secret)).toString("base64"),
-  };
+export function sealDigest(digest: Omit<Digest, "machine">, key: MachineKey) {
+  const content = JSON.stringify({ ...digest, machine: key.machine });
+  return { content, signature: signText(content, key) };
 }
 
 /** A digest that a maintainer's machine signed; null for any other. */
@@ -73,12 +69,7 @@ export function readDigest(
     const signer = machines[data.machine];
     const author = members.find(({ id }) => id === signer?.member);
     if (signer === undefined || author?.role !== "maintainer" || author.removedAt !== null) return null;
-    const key = createPublicKey({
-      key: Buffer.from(signer.publicKey, "base64"),
-      format: "der",
-      type: "spki",
-    });
-    return verify(null, Buffer.from(content), key, Buffer.from(signature, "base64")) ? data : null;
+    return isSignedBy({ content, signature }, signer.publicKey) ? data : null;
   } catch {
     return null;
   }
@@ -173,12 +164,4 @@ export function viewDigests(digests: readonly Digest[]): DigestView {
     listOpposed: (subject) => opposed.get(subject) ?? [],
     ...{ days, harmful },
   };
-}
-
-/** Members whose word counts as a maintainer's. */
-export function isMaintainer(
-  members: readonly Pick<TeamMember, "id" | "role" | "removedAt">[],
-  id: string,
-): boolean {
-  return members.some((one) => one.id === id && one.role === "maintainer" && one.removedAt === null);
 }

@@ -6,8 +6,9 @@ import type { Finding, ImportedLesson, Lesson } from "../records/index.ts";
 import type { Env, Home } from "../settings/index.ts";
 import type { BackgroundWork, Store } from "../store/index.ts";
 import { type AuthorWord, decideConsent, findConcern } from "./consent.ts";
+import { type DigestView, viewDigests } from "./digest.ts";
 import { foldRules, foldShares, type TeamRules, type TeamShare } from "./fold.ts";
-import type { TeamState } from "./machine.ts";
+import { openTeamFolder, type TeamState } from "./machine.ts";
 
 export interface TeamDeps extends BackgroundWork {
   readonly home: Home;
@@ -29,6 +30,7 @@ interface ReceivedShares {
   /** Things that came from the team, by the name under which it shares them. */
   readonly imports: ReadonlyMap<string, ImportedThing>;
   readonly authors: ReadonlyMap<string, AuthorWord>;
+  readonly digests: DigestView;
 }
 
 export async function readShares(deps: TeamDeps, state: TeamState): Promise<ReceivedShares> {
@@ -40,9 +42,11 @@ export async function readShares(deps: TeamDeps, state: TeamState): Promise<Rece
   const imports = (await library.imports()).flatMap((one) =>
     one.share === undefined ? [] : [[one.share, one] as const],
   );
+  const digests = viewDigests(openTeamFolder(deps.home).readDigests());
+  const shares = foldShares(await store.team.about([...subjects]), rules, now);
   return {
-    rules,
-    shares: foldShares(await store.team.about([...subjects]), rules, now),
+    ...{ rules, digests },
+    shares: new Map([...shares].map(([subject, share]) => [subject, digests.complete(share)])),
     imports: new Map(imports),
     authors: await readAuthorWords(store, state.team),
   };
@@ -77,6 +81,8 @@ export async function takeShares(deps: TeamDeps, state: TeamState) {
   const wanted = [...before.shares.values()].filter((share) => {
     const known = before.imports.get(share.subject);
     if (known !== undefined && (known.status !== "withdrawn" || decided.has(known.id))) return false;
+    const standIn = before.digests.findStandIn(share.subject);
+    if (standIn !== null && before.shares.has(standIn)) return false;
     return state.left[share.subject] === undefined && !isUnwanted(share, before.authors);
   });
   const own = await listOwnShares(store, state.team);
@@ -106,6 +112,8 @@ export async function takeShares(deps: TeamDeps, state: TeamState) {
     );
   return { offered: plan.things.length, accepted: due.length, withdrawn: withdrawn.length, left };
 }
+
+const harmful = "it did more harm than good in the sessions of others";
 
 function isUnwanted({ by }: TeamShare, authors: ReadonlyMap<string, AuthorWord>): boolean {
   return by.every((author) => authors.get(author) === "rejected");
@@ -137,7 +145,7 @@ export interface ReceivedShare extends Omit<TeamShare, "body"> {
 export async function listReceived(
   { store }: TeamDeps,
   { self, members }: Pick<TeamState, "self" | "members">,
-  { rules, shares, imports, authors }: ReceivedShares,
+  { rules, shares, imports, authors, digests }: ReceivedShares,
 ): Promise<ReceivedShare[]> {
   const things = [...imports].flatMap(([subject, thing]) => {
     const share = shares.get(subject);
@@ -149,8 +157,16 @@ export async function listReceived(
     things.flatMap(({ thing, share }) => (thing.type === "lesson" ? [{ thing, share }] : [])),
     (id) => nameMember({ members }, id),
   );
+  /** Shares that the team's workers found to say the opposite. */
+  const listCompared = (subject: string) =>
+    digests.listOpposed(subject).flatMap((other) => {
+      const [thing, share] = [imports.get(other), shares.get(other)];
+      if (thing?.type !== "lesson" || share === undefined) return [];
+      const by = share.by.map((id) => nameMember({ members }, id)).join(", ");
+      return [{ id: thing.id, says: thing.finding.lesson, by }];
+    });
   return things.map(({ thing, share: { body: _, ...share } }) => {
-    const opposed = findOpposed(thing.id);
+    const opposed = [...findOpposed(thing.id), ...listCompared(thing.share ?? "")];
     const lesson = thing.type === "lesson" ? thing.finding : null;
     return {
       ...share,
@@ -159,7 +175,7 @@ export async function listReceived(
       says: thing.type === "lesson" ? thing.finding.lesson : thing.description,
       consent: decideConsent(share, {
         ...{ self, authors, rules, isOpposed: opposed.length > 0 },
-        concern: lesson && findConcern(lesson),
+        concern: lesson && (digests.harmful.has(share.subject) ? harmful : findConcern(lesson)),
       }),
     };
   });

@@ -3,16 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contextOf, hook, noPython, payloads } from "../helpers/hook.ts";
 import { freshDatabase, runSql } from "../helpers/postgres.ts";
-import {
-  aCure,
-  aMember,
-  ask,
-  joinTeam,
-  learned,
-  makeTeam,
-  repository,
-  run,
-} from "./members.ts";
+import { aCure, aMember, ask, joinTeam, learned, makeTeam, repository, run } from "./members.ts";
 
 describe("A team of two", () => {
   it("has what one overcame told to the other, after a yes, and tells what came of it", async () => {

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { CompiledQuery, Kysely, sql } from "kysely";
+import { CompiledQuery, Kysely, type SqlBool, sql } from "kysely";
 import { makeScramVerifier, type PostgresAddress } from "./address.ts";
 import { PooledDialect } from "./connect.ts";
 import type { ArrivedEntry, EntryQuery, SignedDigest, SignedEntry, TeamMember } from "./entry.ts";
 import { upgradeSchema } from "./migrate.ts";
-import { type TeamTables, teamMigrations } from "./team-schema.ts";
+import { isNoCount, type TeamTables, teamMigrations } from "./team-schema.ts";
 
 /** A team's database, as the login of its address may use it. */
 export type TeamDatabase = ReturnType<typeof createTeamDatabase>;
@@ -104,7 +104,7 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
     /** Entries in the order of arrival, and the cursor to go on from: the same as before when there are none. */
     read: async (
       team: string,
-      { after, most, repositories, kinds }: EntryQuery,
+      { after, most, repositories, kinds, withoutCounts = false }: EntryQuery,
     ): Promise<{ readonly entries: ArrivedEntry[]; readonly cursor: number }> => {
       let query = db
         .selectFrom("entry")
@@ -116,6 +116,7 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
         .where("team", "=", team)
         .where("n", ">", after);
       if (kinds !== undefined) query = query.where("kind", "in", kinds);
+      if (withoutCounts) query = query.where(sql<SqlBool>`${sql.raw(isNoCount)}`);
       if (repositories !== undefined)
         query = query.where((where) =>
           where.or([
@@ -137,6 +138,16 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
         })),
         cursor: rows.at(-1)?.n ?? after,
       };
+    },
+    /** The number of the last entry; whatever comes later has a larger one. */
+    readHead: async (team: string): Promise<number> => {
+      const query = db.selectFrom("entry").select((each) => each.fn.max("n").as("n"));
+      return (await query.where("team", "=", team).executeTakeFirst())?.n ?? 0;
+    },
+    /** Whether a worker sums up what machines count, so that members need not. */
+    isSummed: async (team: string): Promise<boolean> => {
+      const query = db.selectFrom("digest").select("kind").where("team", "=", team);
+      return (await query.where("kind", "=", "outcomes").limit(1).execute()).length > 0;
     },
     /** For which repositories which kinds of entries came since jobs were last planned, and how far that is. */
     readChanges: async (team: string) => {
