@@ -73,7 +73,7 @@ export async function doTeamJobs(deps: TeamWorkDeps, until: () => boolean): Prom
 }
 
 /** Workers may do this at the same time: of jobs about one repository one waits, and doing one twice changes nothing. */
-async function planJobs({ database, queue, place, key, clock }: TeamWorkDeps): Promise<number> {
+async function planJobs({ database, queue, place }: TeamWorkDeps): Promise<number> {
   const { changes, through } = await database.readChanges(place.team);
   let planned = 0;
   for (const [kind, kinds] of Object.entries(reasons))
@@ -82,8 +82,7 @@ async function planJobs({ database, queue, place, key, clock }: TeamWorkDeps): P
     ))
       if (kind !== "compare" || repository !== null)
         if (await queue.add(kind, repository ?? "", { repository })) planned++;
-  if (changes.length > 0)
-    await database.keepPlanned({ ...place, machine: key.machine, at: clock.now() }, through);
+  if (changes.length > 0) await database.keepPlanned({ team: place.team, through });
   return planned;
 }
 
@@ -149,7 +148,7 @@ async function compareShares(deps: TeamWorkDeps, repository: string, all: readon
   await takeIn(deps, repository, shares);
   const [compared] = await consolidateProjects(
     { store, clock },
-    { projects: [{ id: repository, instructions: [], turns: [] }], judge },
+    { projects: [{ id: repository, instructions: [], turns: [] }], judge, mergesKept: true },
   );
   if (compared?.fellBack?.startsWith("not-asked"))
     await deps.queue.add("compare", repository, { repository }, pauseSeconds);

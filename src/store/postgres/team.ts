@@ -169,13 +169,11 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
       return { changes, through: changes.reduce((most, { n }) => Math.max(most, n), after) };
     },
     /** Keeps how far jobs were planned. */
-    keepPlanned: async (
-      by: { readonly team: string; readonly self: string; readonly machine: string; readonly at: number },
-      through: number,
-    ): Promise<void> => {
-      const content = JSON.stringify({ ...by, repository: null, kind: "planned", through });
-      await putDigest({ content, signature: "" });
-    },
+    keepPlanned: ({ team, through }: { readonly team: string; readonly through: number }): Promise<void> =>
+      putDigest({
+        content: JSON.stringify({ team, repository: null, kind: "planned", through }),
+        signature: "",
+      }),
     /** Puts a digest in the place of the one before; only maintainers do. */
     putDigest,
     /** The digests for these repositories, and for none, that were made since a time. */
