@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const all = process.env.KNACK_TEST_ALL === "1";
@@ -28,13 +29,13 @@ export default defineConfig({
           include: ["test/**/*.test.ts", ...(all ? ["test/**/*.slow.ts"] : [])],
           exclude: [clients, moreClients],
           // Who starts processes mostly waits for them, so that no core is left out.
-          maxWorkers: "100%",
+          maxWorkers: Math.ceil(1.5 * availableParallelism()),
         },
       },
       {
         extends: true,
-        // Agents wait for a hook only so long: they come last, two at a time.
-        test: { name: "clients", include: [clients], maxWorkers: 2, sequence: { groupOrder: 1 } },
+        // Agents wait for a hook only so long: they come last, three at a time, each of which waits most of its time.
+        test: { name: "clients", include: [clients], maxWorkers: 3, sequence: { groupOrder: 1 } },
       },
       ...(hasMoreClients
         ? [{ extends: true as const, test: { name: "more-clients", include: [moreClients], maxWorkers: 2 } }]

@@ -68,6 +68,7 @@ function makeGoals(project: string, from: number, to: number): LedgerEntry[] {
           deadline: null,
           batch: null,
           prefetch: [],
+          root: project,
           reader: false,
           again: null,
         },

@@ -119,11 +119,10 @@ export async function openKnack(options: KnackOptions = {}) {
   /** The pages of a project; null where its folder is not on this machine, or its `.knack` is Knack's own home. */
   const pagesOf = ({ root, ...project }: Project) =>
     root === null || isInsideFolder(join(root, ".knack"), home.folder) ? null : pagesIn({ ...project, root });
-  const pagesById = async (id: string) => {
+  /** Where a project is may have changed since a goal of it was opened. */
+  const pagesWherever = async ({ id, root }: Pick<Project, "id" | "root">) => {
     const [known] = await store.projects.get([id]);
-    const here = known?.root == null ? await shared.projectAt(process.cwd()) : null;
-    const project = here?.id === id ? here : known;
-    return project ? pagesOf({ id, name: project.name, root: project.root }) : null;
+    return pagesOf({ id, name: known?.name ?? id, root: known?.root ?? root });
   };
   return {
     ...sessions,
@@ -138,7 +137,7 @@ export async function openKnack(options: KnackOptions = {}) {
       ...deps,
       items: stock.items,
       // A project without pages keeps its lessons with the goals.
-      pages: async (project): Promise<KeepInto | null> => (await pagesById(project))?.forGoals() ?? null,
+      pages: async (project): Promise<KeepInto | null> => (await pagesWherever(project))?.forGoals() ?? null,
       findFitting: async (text, root) => {
         const pages = root === null ? null : pagesOf(await shared.projectAt(root));
         return [
@@ -148,6 +147,9 @@ export async function openKnack(options: KnackOptions = {}) {
       },
     }),
     pages: pagesOf,
+    /** The pages of the project here that fit a text, as the library's search would rank them. */
+    findPages: async (text: string, cwd = process.cwd()) =>
+      (await pagesOf(await shared.projectAt(cwd))?.find(text, { limit: 3 })) ?? [],
     /** The learning loop, which most commands do not need. */
     loop: async () => {
       const { openLoop } = await import("./loop/index.ts");

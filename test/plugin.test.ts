@@ -4,6 +4,16 @@ import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { pluginSkills } from "../src/agents/install/setup.ts";
 import { findSkillProblems, parseSkill } from "../src/library/skill.ts";
+import { roles } from "../src/loop/harness/harness.ts";
+import {
+  curationSchema,
+  findingSchema,
+  lightAnalysisSchema,
+  lightStrategySchema,
+  planSchema,
+  proposalSchema,
+  stepReportSchema,
+} from "../src/loop/messages.ts";
 import { tools } from "../src/mcp/tools.ts";
 import type { Skill } from "../src/records/change.ts";
 import { deferReasons, issues, triggers } from "../src/records/writing.ts";
@@ -48,6 +58,36 @@ describe("the plugin's template", () => {
     expect(scan(text, { most: text.length })).toEqual([]);
     for (const code of [...triggers, ...issues, ...deferReasons]) expect(text).toContain(`\`${code}\``);
     for (const { name } of tools) expect(text).toContain(name);
+  });
+
+  test("has a skill for the loop that a person alone can start, with instructions for each role", () => {
+    const folder = join(plugin, "skills/goal-loop");
+    const { skill, problems } = parseSkill(read("plugin/skills/goal-loop/SKILL.md"));
+    // A key of Claude Code's own: a run costs money, so no model begins one.
+    const found = [...problems, ...findSkillProblems(skill as Skill, "goal-loop")];
+    expect(found.map(({ code }) => code)).toEqual(["key-unknown"]);
+    expect(read("plugin/skills/goal-loop/SKILL.md")).toContain("\ndisable-model-invocation: true\n");
+    const names = roles.map((role) => `${role}-prompt.md`);
+    expect(readdirSync(folder).sort()).toEqual(["SKILL.md", "worker-rules.md", ...names].sort());
+    for (const name of readdirSync(folder)) {
+      const text = readFileSync(join(folder, name), "utf8");
+      expect(text.split("\n").length).toBeLessThanOrEqual(70);
+      expect(scan(text, { most: text.length })).toEqual([]);
+    }
+  });
+
+  it.each([
+    ["explorer", findingSchema, ["gatheredAt"]],
+    ["strategist", lightStrategySchema, []],
+    ["planner", planSchema.shape.steps.element, ["inputs"]],
+    ["step-worker", stepReportSchema, []],
+    ["analyst", lightAnalysisSchema, []],
+    ["promoter", proposalSchema, []],
+    ["consolidator", curationSchema, []],
+  ] as const)("explains every field of what a worker leaves: %s", (role, schema, obvious) => {
+    const text = read(`plugin/skills/goal-loop/${role}-prompt.md`);
+    const fields = Object.keys(schema.shape).filter((name) => !(obvious as readonly string[]).includes(name));
+    expect(fields.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
   });
 
   test("starts nothing for a tool call that succeeds", () => {

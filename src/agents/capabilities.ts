@@ -29,8 +29,6 @@ const documented: Ability = { how: "documented" };
 const tested = (version: string): Ability => ({ how: "tested", version });
 const impossible = (why: string): Ability => ({ how: "not possible", why });
 
-/** Files that agents read as their documentation says. */
-const files = { skills: documented, rules: documented } as const;
 const typedOnly = impossible(
   "it takes a slash for its own; type knack:status, knack:learn, knack:undo or knack:forget instead",
 );
@@ -56,27 +54,26 @@ export const abilities: Readonly<Record<AgentId, Readonly<Record<Capability, Abi
   },
   gemini: {
     ...{ start: gemini, prompt: gemini, failure: gemini, "turn end": gemini, "session end": gemini },
-    ...{ mcp: gemini, skills: gemini, rules: documented, commands: gemini, judge: documented },
-    run: documented,
+    ...{ mcp: gemini, skills: gemini, rules: gemini, commands: gemini, judge: gemini, run: gemini },
   },
   opencode: {
     ...{ start: opencode, prompt: opencode, failure: opencode, "turn end": opencode },
     ...{ "session end": opencode, mcp: opencode, skills: opencode, commands: opencode },
-    ...{ rules: documented, judge: documented, run: documented },
+    ...{ rules: opencode, judge: opencode, run: opencode },
   },
   copilot: {
     ...{ start: copilot, prompt: copilot, failure: copilot, "turn end": copilot, "session end": copilot },
-    ...{ mcp: copilot, skills: copilot, rules: documented, judge: documented, run: documented },
+    ...{ mcp: copilot, skills: copilot, rules: copilot, judge: copilot, run: copilot },
     commands: typedOnly,
   },
   pi: {
     ...{ start: pi, prompt: pi, failure: pi, "turn end": pi, "session end": pi, commands: pi },
-    ...{ ...files, judge: notAsked, run: documented },
+    ...{ skills: pi, rules: pi, judge: notAsked, run: pi },
     mcp: impossible("it knows no MCP servers"),
   },
   cursor: {
     ...{ start: documented, "turn end": documented, "session end": documented },
-    ...{ mcp: documented, ...files, judge: notAsked, run: documented },
+    ...{ mcp: documented, skills: documented, rules: documented, judge: notAsked, run: documented },
     prompt: impossible("its hook for prompts takes no facts"),
     failure: impossible("its hook for failures takes no facts; the start of a session names what is known"),
     commands: impossible("its hook for prompts takes no facts"),

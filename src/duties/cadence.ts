@@ -63,7 +63,7 @@ export async function checkIn(call: Call): Promise<GoalReply> {
   const entries: LedgerEntry[] = [];
   const again = findRecurring(goals);
   entries.push(...again.map((text) => predict(latest, `It will come again: ${text}`, at)));
-  const pages = await deps.pages(caller.project.id);
+  const pages = await deps.pages(caller.project);
   const stale = (await pages?.debts()) ?? [];
   const debt = (reason: string, page: string | null): EntryOf<"goal.debt"> => ({
     ...{ at, project: latest.project, session: latest.session, actor: "knack", type: "goal.debt" },
@@ -129,7 +129,7 @@ async function keepBest(deps: DutyDeps, goals: readonly Goal[]): Promise<EntryOf
   const [best] = open.sort((a, b) => b.score - a.score || a.at - b.at);
   if (best === undefined) return null;
   const { goal, observation, text: insight, excerpt: evidence, score: confidence } = best;
-  const pages = await deps.pages(goal.project);
+  const pages = await deps.pages({ id: goal.project, root: goal.root });
   const page = (await pages?.find(insight, { limit: 1 }))?.[0]?.page ?? null;
   const written = await pages?.keep({ page, insight, goal: goal.id, evidence, confidence });
   if (written && written.page === null) return null;

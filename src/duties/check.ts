@@ -96,6 +96,7 @@ export function investigation(view: DutyView): LedgerEntry[] {
           deadline: null,
           batch: null,
           prefetch: [],
+          root: goal.root,
           reader: false,
           again: null,
         },

@@ -105,7 +105,7 @@ async function makeEntries(tx: Store, id: GoalId, span: Span): Promise<LedgerEnt
   const opened = {
     ...{ text: redact(text), category: classifyDomain({ trigger: text, action: text, kind: "multi-step" }) },
     ...{ by: "prompt", ref: prompt.ref, transcript: session.id, deadline: null, batch: null, prefetch: [] },
-    ...{ reader: false, again: null },
+    ...{ root: session.project.root, reader: false, again: null },
   };
   const upTo = events.slice(0, events.indexOf(stretch.events.at(-1) as Event) + 1);
   const { zone, ...measured } = measureZone(upTo);

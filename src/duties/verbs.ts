@@ -194,6 +194,7 @@ const open: Verb = {
       const entry = makeEntry(call, goal, "goal.opened", {
         ...{ text: cutAtWord(text, 300), category, by: "hand", ref: null, transcript: null },
         ...{ deadline, batch, prefetch: prefetch ?? [], reader: reader ?? false, again: again ?? null },
+        root: caller.project.root,
       });
       await recordEntries(tx, [entry]);
       return said({ goal: id, category, key: entry.key }, `Opened ${id}: ${text}`);
@@ -276,7 +277,7 @@ const keep: Verb = {
         `knack goal check --goal ${goal.id}`,
       );
     const insight = cutAtWord(need(call.text || (best?.text ?? ""), "What is to be kept"), insightChars);
-    const pages = await deps.pages(goal.project);
+    const pages = await deps.pages({ id: goal.project, root: goal.root });
     const page = input.page ?? (await pages?.find(insight, { limit: 1 }))?.[0]?.page ?? null;
     const evidence = best?.excerpt ?? goal.closed?.facts.excerpt ?? "";
     const confidence = best?.score ?? keepScore;
@@ -669,7 +670,7 @@ const debtsVerb: Verb = {
         settled ? [] : { goal: id, text, reason, priority, page, at },
       ),
     );
-    const pages = (await (await deps.pages(caller.project.id))?.debts()) ?? [];
+    const pages = (await (await deps.pages(caller.project))?.debts()) ?? [];
     return said(
       { debts, pages },
       ...(debts.length + pages.length === 0 ? ["Nothing is owed."] : []),

@@ -11,6 +11,7 @@ import {
   type Item,
   isPublished,
   type Kept,
+  type Project,
   type WorkFacts,
   type Zone,
 } from "../records/index.ts";
@@ -46,7 +47,7 @@ export interface DutyDeps {
   readonly store: Store;
   readonly clock: Clock;
   /** A project's pages; null where it has none. */
-  readonly pages: (project: string) => Promise<KeepInto | null>;
+  readonly pages: (project: Pick<Project, "id" | "root">) => Promise<KeepInto | null>;
   /** The names of what Knack has that fits a text. */
   readonly findFitting: (text: string, root: string | null) => Promise<readonly string[]>;
   /** Everything in the library. */
@@ -84,7 +85,7 @@ export async function readView(deps: DutyDeps, goal: Goal, known?: GoalWork | nu
       : await store.goals.get(briefs.filter((one) => one.batch === goal.batch).map(({ id }) => id));
   const workBeganAt = work?.own.find(({ kind }) => kind === "call")?.at ?? null;
   const retrievedAt = await findRetrieved(store, goal);
-  const pages = await deps.pages(goal.project);
+  const pages = await deps.pages({ id: goal.project, root: goal.root });
   const { depth, because } = deriveDepth(goal, facts, history);
   const overdue = await listOverdue(store, briefs, now);
   return {
@@ -93,7 +94,9 @@ export async function readView(deps: DutyDeps, goal: Goal, known?: GoalWork | nu
     keptElsewhere: await findKept(store, goal, work),
     pages: await namePages(pages, goal),
     fitting:
-      goal.closed === null ? await deps.findFitting(goal.text, await findRoot(store, goal.project)) : [],
+      goal.closed === null
+        ? await deps.findFitting(goal.text, goal.root ?? (await findRoot(store, goal.project)))
+        : [],
     folds: foldGoals(history),
     since: await readCadences(store, goal.project, history, now),
     reflecting: (await isClaimed(store, leaseName(goal.project), now)) ? "another process" : null,

@@ -1,10 +1,14 @@
 import type { Curated, Improved, LoopState } from "./machine.ts";
 import { gradeRun } from "./record.ts";
 import { openStateFolder } from "./state/state-folder.ts";
+import { moveToPrivate } from "./work-folder.ts";
 
 interface RunOfState {
   readonly run: string;
   readonly folder: string;
+  /** The run's work folder, and where in it a repository's files are, which no run may move; null for none. */
+  readonly work: string;
+  readonly result: string | null;
   readonly state: LoopState;
   readonly at: number;
   readonly searchPath: string | undefined;
@@ -44,7 +48,8 @@ export async function promoteChanges({ run, folder, state, at, searchPath }: Run
 }
 
 /** Notes the run among those that later ones are compared with, and curates the state: one commit, or none. */
-export async function curateState({ run, folder, state, at, searchPath }: RunOfState): Promise<Curated> {
+export async function curateState(deps: RunOfState): Promise<Curated> {
+  const { run, folder, work, result, state, at, searchPath } = deps;
   const opened = await openStateFolder(folder, { searchPath, at });
   const { setup, strategy, execution, analysis, curation, proposal, improved } = state;
   const { stage, startedAt, endedAt } = execution ?? {};
@@ -83,7 +88,8 @@ export async function curateState({ run, folder, state, at, searchPath }: RunOfS
   const done = await opened.curate({ archive, merge, revert, operatorRequests }, { run, at, head: null });
   return {
     ...{ at, before: done.before, after: done.after, archived: done.archived, reverted: done.reverted },
-    ...{ notesCompacted: done.notesCompacted, conflictsResolved, movedToPrivate },
+    ...{ notesCompacted: done.notesCompacted, conflictsResolved },
+    movedToPrivate: moveToPrivate(work, movedToPrivate, result),
     migrated: operatorRequests.map(({ name }) => `operator-requests/${name}.json`),
   };
 }

@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { type Clock, KnackError, readPlainText } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
 import { readPurposeSpend } from "../models/index.ts";
@@ -10,6 +9,7 @@ import type { Redactor } from "../trust/index.ts";
 import { chooseStateFolder, prepareRun, type StartOptions } from "./begin.ts";
 import { driveRun, findWaker, type RunningWorker } from "./drive.ts";
 import { openFence } from "./fence.ts";
+import { confineHarness } from "./harness/confine.ts";
 import { roles } from "./harness/harness.ts";
 import { openHarness, workerVariable } from "./harness/open-harness.ts";
 import type { Dispatch, LoopState } from "./machine.ts";
@@ -204,7 +204,13 @@ function goOn(deps: LoopDeps, stored: StoredRun, watcher: Watcher): Promise<RunV
     const show = (state: LoopState) => ({ ...describe(deps, begun, state), usd: spentBefore + state.usd });
     await driveRun({
       ...{ run, clock, env, signal: watcher.signal },
-      harness: openHarness(begun.harness, deps),
+      harness: confineHarness(openHarness(begun.harness, deps), {
+        ...{ work: begun.work, repository: begun.branch?.repository ?? null },
+        state: begun.mode === "frozen" ? null : begun.state,
+        // What is in a run's own folders is looked at when an artifact is read.
+        isOwn: (path) => path.startsWith(`${begun.work}${sep}.`),
+        searchPath: env.PATH,
+      }),
       readPrompt: (role) => readPrompt(deps, role),
       workerMs: resolveSettings(deps.home, null)["loop.workerMinutes"] * 60_000,
       onChange: (state, working) => watcher.onChange(show(state), working),
@@ -354,12 +360,16 @@ async function adopt(deps: LoopDeps, { begun, state }: StoredRun, apply: boolean
   return { run, state: active, ...candidate };
 }
 
-/** The instructions of a role. */
-function readPrompt({ template }: LoopDeps, role: Dispatch["role"]): string {
-  const path = template === undefined ? null : join(template, "skills", "goal-loop", `${role}-prompt.md`);
-  const own = path !== null && existsSync(path) ? readPlainText(path) : null;
-  return (
-    own ??
-    `You are the ${role} of a learning loop. Write one JSON file to outputPath, of the form of outputSchema.`
-  );
+/** The instructions of a role, with the rules that hold for every worker. */
+function readPrompt({ template = "" }: LoopDeps, role: Dispatch["role"]): string {
+  const folder = join(template, "skills", "goal-loop");
+  return [`${role}-prompt.md`, "worker-rules.md"]
+    .map((name) => {
+      const text = readPlainText(join(folder, name));
+      if (text !== null) return text;
+      throw new KnackError("LIBRARY_UNAVAILABLE", `The instructions ${name} are missing from ${folder}.`, {
+        hint: "Reinstall Knack: npm install -g knack-cli",
+      });
+    })
+    .join("\n");
 }

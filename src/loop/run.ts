@@ -68,10 +68,12 @@ export class LoopRun {
     return { work, workspace, state };
   }
 
-  /** When the work at hand has to stop; consolidation has until the deadline itself. */
+  /** When the work at hand has to stop; consolidation has until the deadline itself, and a run may always end. */
   get cutOff(): number | null {
     const { setup } = this.state;
-    return findPhase(this.state) === "memory-consolidation" ? setup.goal.deadline : findCutOff(setup);
+    const phase = findPhase(this.state);
+    if (phase === null) return null;
+    return phase === "memory-consolidation" ? setup.goal.deadline : findCutOff(setup);
   }
 
   brief(asked: Dispatch): Brief {
@@ -160,9 +162,10 @@ export class LoopRun {
   }
 
   #stateDeps() {
-    const { run, state: folder } = this.begun;
+    const { run, state: folder, work, workspace, branch } = this.begun;
     const { clock, env } = this.#deps;
-    return { run, folder, state: this.state, at: clock.now(), searchPath: env.PATH };
+    const result = branch === null ? null : workspace;
+    return { run, folder, work, result, state: this.state, at: clock.now(), searchPath: env.PATH };
   }
 
   async #commit(work: () => Promise<Unmarked<Move>>): Promise<Unmarked<Move>> {

@@ -1,6 +1,13 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { errorMessage, listFilesBelow, readPlainText, writeFileAtomically } from "../base/index.ts";
+import {
+  errorMessage,
+  isInsideFolder,
+  listFilesBelow,
+  readPlainText,
+  writeFileAtomically,
+} from "../base/index.ts";
+import { isSafePath } from "../trust/index.ts";
 import { type Phase, phasesInRange, type RunSetup } from "./machine.ts";
 
 /** Folders of a run's own artifacts; the rest of a work folder is not Knack's. */
@@ -35,6 +42,7 @@ export function syncWork(
   for (const path of listWork(work, setup))
     if (!files.has(path) && !awaited.includes(path) && !workersFiles.test(path))
       rmSync(join(work, path), { force: true });
+  for (const path of awaited) mkdirSync(dirname(join(work, path)), { recursive: true, mode: 0o700 });
   for (const [path, text] of files) {
     const full = join(work, path);
     if (readText(full, work) === text) continue;
@@ -87,6 +95,29 @@ export function readWorkersFile(
   } catch (error) {
     return { because: `${artifact} cannot be used: ${errorMessage(error)}` };
   }
+}
+
+const privateFolder = ".private";
+
+/**
+ * Puts files aside that are not to be handed on with the run; says which are. A run's own artifacts stay, and so does
+ * the `result`, a folder of a repository's files.
+ */
+export function moveToPrivate(
+  work: string,
+  paths: readonly string[],
+  result: string | null,
+): readonly string[] {
+  return paths.filter((path) => {
+    const [from, to] = [join(work, path), join(work, privateFolder, path)];
+    if (!isSafePath(path) || path.startsWith(".") || !isInsideFolder(dirname(from), work)) return false;
+    if (result !== null && isInsideFolder(from, result)) return false;
+    if (lstatSync(from, { throwIfNoEntry: false })?.isFile()) {
+      mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+      renameSync(from, to);
+    }
+    return existsSync(to);
+  });
 }
 
 /** Which of these artifacts are not there as JSON. */

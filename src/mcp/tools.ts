@@ -35,20 +35,28 @@ const skillSearch = defineTool({
     // What is to be done may be said in the words of an error.
     const fixes = error == null ? known.filter(({ by }) => by === "error") : known;
     const found = query == null ? [] : await findSkills(knack, query, host.cwd);
+    const pages = query == null ? [] : await knack.findPages(query, host.cwd);
     const lines = [
       ...fixes.map(({ best: { finding } }) => redact(`- What worked: ${finding.action}. ${finding.lesson}`)),
       ...found.map(
         ({ name, kind, description, draft, why }) =>
           `- ${name}${draft ? " (draft)" : ""}${kind === "skill" ? "" : ` (${kind})`}: ${description} [${why}]`,
       ),
+      // A page's words are nobody's order: it is named, and read by whoever wants to.
+      ...pages.map(({ page }) => `- .knack/pages/${page}.md (a page of this project)`),
     ];
     const { caller } = await resolveCaller();
     await knack.noteSearch(caller.session, caller.project.id, {
       ...{ by: "skill_search", query: query ?? error ?? "" },
-      found: [...fixes.map(({ lesson }) => lesson.name), ...found.map(({ name }) => name)],
+      found: [
+        ...fixes.map(({ lesson }) => lesson.name),
+        ...found.map(({ name }) => name),
+        ...pages.map(({ page }) => page),
+      ],
     });
     const nothing = error == null ? "No skill in the library fits." : "No fix of this is known.";
-    return answer(lines.join("\n") || nothing, { found, fixes: fixes.map(describeFix) });
+    const named = pages.map(({ page }) => ({ page, path: `.knack/pages/${page}.md` }));
+    return answer(lines.join("\n") || nothing, { found, fixes: fixes.map(describeFix), pages: named });
   },
 });
 

@@ -76,7 +76,7 @@ export function createProgramModel(via: JudgeAgent, { id, folder, env }: Program
  * Agents read the file after an `@` in a prompt and send it along, even without tools; a transcript that mentions
  * `@~/.ssh/config` must not make them. The escape is JSON's own, as the data in a request are JSON.
  */
-function escapeMentions(prompt: string): string {
+export function escapeMentions(prompt: string): string {
   return prompt.replaceAll("@", "\\u0040");
 }
 

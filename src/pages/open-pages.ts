@@ -42,6 +42,9 @@ interface PagesDeps {
   readonly publishing: PublishDeps;
   /** Why Knack writes nothing in a project; null where it may. */
   readonly refuses: (root: string | null, id: string) => Promise<string | null>;
+  /** Leases on work of one process at a time. */
+  readonly claim: (work: string, until: number) => Promise<boolean>;
+  readonly giveBack: (work: string) => Promise<void>;
 }
 
 /** Something to be added to a page. */
@@ -85,7 +88,43 @@ const mostPages = 1_000;
 
 /** The pages of projects, each a Markdown file in `.knack/pages/`. */
 export function openPages(deps: PagesDeps) {
-  return (project: Project & { readonly root: string }) => new ProjectPages(deps, project);
+  const takeTurns = createTurns(deps);
+  return (project: Project & { readonly root: string }) => new ProjectPages(deps, project, takeTurns);
+}
+
+type TakeTurns = <Result>(project: string, work: () => Promise<Result>) => Promise<Result>;
+
+const leaseMs = 30_000;
+const pauseMs = 25;
+const mostPauses = 400;
+
+/**
+ * Lets those who write a project's pages at once wait for one another: what another has half done would be taken for a
+ * person's edit. Whoever waits too long goes on; a file that is not as planned is left alone.
+ */
+function createTurns({ claim, giveBack, publishing: { clock } }: PagesDeps): TakeTurns {
+  let last: Promise<unknown> = Promise.resolve();
+  const alone: TakeTurns = async (project, work) => {
+    const lease = `pages ${project}`;
+    let isOurs = await claim(lease, clock.now() + leaseMs);
+    for (let times = 0; !isOurs && times < mostPauses; times++) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      isOurs = await claim(lease, clock.now() + leaseMs);
+    }
+    try {
+      return await work();
+    } finally {
+      if (isOurs) await giveBack(lease);
+    }
+  };
+  return (project, work) => {
+    const turn = last.then(
+      () => alone(project, work),
+      () => alone(project, work),
+    );
+    last = turn;
+    return turn;
+  };
 }
 
 /** The pages of one project. */
@@ -94,7 +133,14 @@ export class ProjectPages {
   private readonly refuses: PagesDeps["refuses"];
   private readonly project: Project & { readonly root: string };
 
-  constructor({ publishing, refuses }: PagesDeps, project: Project & { readonly root: string }) {
+  private readonly takeTurns: TakeTurns;
+
+  constructor(
+    { publishing, refuses }: PagesDeps,
+    project: Project & { readonly root: string },
+    takeTurns: TakeTurns,
+  ) {
+    this.takeTurns = takeTurns;
     this.deps = publishing;
     this.refuses = refuses;
     this.project = project;
@@ -173,8 +219,10 @@ export class ProjectPages {
       plan = await this.planAdd(wanted);
       return plan as Plan;
     };
-    const result = await publishPlan(this.deps, planning, wanted.actor);
-    return { result, plan: plan ?? (await this.planAdd(wanted)) };
+    return this.takeTurns(this.project.id, async () => {
+      const result = await publishPlan(this.deps, planning, wanted.actor);
+      return { result, plan: plan ?? (await this.planAdd(wanted)) };
+    });
   }
 
   /** Plans taking a page over as a person has it now, or taking it into git or out of it. */
@@ -201,7 +249,9 @@ export class ProjectPages {
 
   /** Takes a page over as a person has it now: from then on Knack may add to it. */
   accept(word: string, wanted: "me" | "repository" | null): Promise<PublishResult> {
-    return publishPlan(this.deps, () => this.planAccept(word, wanted), "person");
+    return this.takeTurns(this.project.id, () =>
+      publishPlan(this.deps, () => this.planAccept(word, wanted), "person"),
+    );
   }
 
   /** The port by which a goal keeps its insights. */

@@ -70,6 +70,8 @@ export interface GoalOpened extends OfGoal {
   readonly batch: string | null;
   /** Research that is to be there before the work begins. */
   readonly prefetch: readonly string[];
+  /** The project's folder, wherever a goal is worked with later. */
+  readonly root: string | null;
   /** A reader's goal changes nothing and does not ask the web. */
   readonly reader: boolean;
   /** Why the same is tried once more after the brake. */

@@ -114,10 +114,10 @@ export function openTeam(deps: TeamDeps) {
     joinTeam: (address: PostgresAddress, { dryRun = false } = {}) => enter(address, dryRun),
     /** Forgets the team on this machine. What was accepted from it stays accepted, unless it is withdrawn with it. */
     leaveTeam: async ({ withdraw = false } = {}): Promise<number> => {
-      requireState();
+      const state = requireState();
       const open = (await library.imports()).filter(
         ({ share, status, type }) =>
-          share !== undefined &&
+          share?.team === state.team &&
           (status === "waiting" || (withdraw && status === "accepted" && type === "lesson")),
       );
       if (open.length > 0)
@@ -282,18 +282,9 @@ export function openTeam(deps: TeamDeps) {
 type PlannedShares = Awaited<ReturnType<typeof planLessonShares>>["shares"];
 
 const emptyState: Omit<TeamState, "team" | "name" | "self"> = {
-  ...{
-    cursor: 0,
-    cursors: {},
-    digestsAt: 0,
-    syncedAt: null,
-    failed: null,
-    members: [],
-    machines: {},
-    refused: {},
-    left: {},
-    sharing: [],
-  },
+  ...{ cursor: 0, cursors: {}, digestsAt: 0, syncedAt: null, failed: null },
+  ...{ members: [], machines: {}, refused: {}, left: {} },
+  taken: "",
 };
 
 function byPerson(at: number, project: string | null = null) {

@@ -90,8 +90,8 @@ async function exchangeEntries(
   const key = folder.key();
   const pulled = await pullEntries(deps, state, database, until);
   state = pulled.state;
-  const { left, ...taken } = await takeShares(deps, state);
-  state = { ...state, left };
+  const { left, taken, ...done } = await takeShares(deps, state, until);
+  state = { ...state, left, taken };
   const news = await listNews(deps, state, key);
   await store.transaction(async (tx) =>
     tx.team.append(
@@ -103,7 +103,7 @@ async function exchangeEntries(
   const back = sent > 0 ? await pullEntries(deps, state, database, until) : { ...pulled, state };
   folder.writeState({ ...back.state, syncedAt: clock.now(), failed: null });
   return {
-    ...{ ...taken, busy: false, sent, refused: pulled.refused, more: pulled.more || back.more },
+    ...{ ...done, busy: false, sent, refused: pulled.refused, more: pulled.more || back.more },
     received: pulled.received,
   };
 }
@@ -158,7 +158,7 @@ async function pullEntries(deps: SyncDeps, before: TeamState, database: TeamData
   let state = before;
   let [received, refused, more] = [0, 0, false];
   const machines = new Map(Object.entries(state.machines));
-  const sizes = new Map(await store.team.sizes());
+  const sizes = await store.team.sizes();
   for (const { keep, end, ...stream } of await listStreams(deps, state, database)) {
     for (let { after } = stream; ; ) {
       more ||= until();
@@ -170,13 +170,12 @@ async function pullEntries(deps: SyncDeps, before: TeamState, database: TeamData
       }
       const admission = admitEntries(entries, { team: state.team, machines, sizes });
       await store.team.append(admission.admitted);
-      for (const { author, content } of admission.admitted)
-        sizes.set(author, (sizes.get(author) ?? 0) + content.length);
       received += admission.admitted.length;
       refused += admission.refused.length;
       state = {
         ...state,
         machines: Object.fromEntries(machines),
+        ...(admission.admitted.length > 0 ? { taken: "" } : {}),
         refused: countRefused(state.refused, admission.refused),
       };
       after = cursor;
@@ -204,7 +203,7 @@ async function pullDigests(
     if (digest !== null) known.set(name(digest), digest);
   }
   folder.writeDigests([...known.values()]);
-  return { ...state, digestsAt: Math.max(...digests.map(({ madeAt }) => madeAt)) };
+  return { ...state, taken: "", digestsAt: Math.max(...digests.map(({ madeAt }) => madeAt)) };
 }
 
 function countRefused(

@@ -158,7 +158,7 @@ async function compareShares(deps: TeamWorkDeps, repository: string, all: readon
 
 /** Lessons that came since the last comparison are taken in, and those that nobody shares any more are left out. */
 async function takeIn(
-  { library }: TeamWorkDeps,
+  { library, place }: TeamWorkDeps,
   repository: string,
   shares: readonly TeamShare[],
 ): Promise<void> {
@@ -166,16 +166,21 @@ async function takeIn(
   const imports = (await library.imports()).filter(
     (one) => one.type === "lesson" && one.share !== undefined && one.project === repository,
   );
-  const gone = imports.filter(({ share, status }) => status === "accepted" && !current.has(share ?? ""));
+  const gone = imports.filter(
+    ({ share, status }) => status === "accepted" && !current.has(share?.name ?? ""),
+  );
   if (gone.length > 0)
     await library.decideImports(
       gone.map(({ id }) => id),
       "withdrawn",
       "knack",
     );
-  const known = new Set(imports.flatMap(({ share, status }) => (status === "accepted" ? (share ?? []) : [])));
+  const known = new Set(
+    imports.flatMap(({ share, status }) => (status === "accepted" ? (share?.name ?? []) : [])),
+  );
   const fresh = shares.filter(({ subject }) => !known.has(subject));
   const plan = await library.planShared(
+    place.team,
     fresh.map(({ subject, kind, by, body }) => ({ subject, kind, body, author: by[0] ?? "" })),
     { twins: true },
   );
@@ -190,7 +195,7 @@ async function readComparison({ library, store }: TeamWorkDeps, shares: readonly
   const { findings } = store.learning;
   const subjects = new Map(
     (await library.imports()).flatMap(({ id, share, status }) =>
-      share !== undefined && status === "accepted" ? [[id, share] as const] : [],
+      share !== undefined && status === "accepted" ? [[id, share.name] as const] : [],
     ),
   );
   const lessonIds = await findings.lessonIds([...subjects.keys()]);

@@ -81,7 +81,7 @@ describe("knack init", () => {
     mkdirSync(bin);
     writeFileSync(join(bin, "claude"), "#!/bin/sh\n", { mode: 0o755 });
     const init = (...words: string[]) =>
-      knack(["init", "--yes", ...words], { home, env: { PATH: `${bin}:${process.env.PATH}` } });
+      knackHere(["init", "--yes", ...words], { home, env: { PATH: `${bin}:${process.env.PATH}` } });
     const config = join(home, ".knack/config.json");
     expect((await init()).stdout).toContain("To have a judge later: knack config set judge claude");
     expect(existsSync(config)).toBe(false);

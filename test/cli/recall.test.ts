@@ -85,7 +85,7 @@ describe("knack recall", () => {
     const { stdout, stderr } = await knackHere(words, { home: at, cwd });
     expect(stderr).toBe("");
     const told = JSON.parse(stdout);
-    expect(Object.keys(told)).toEqual(["matches", "skills", "gap", "took_ms"]);
+    expect(Object.keys(told)).toEqual(["matches", "skills", "pages", "gap", "took_ms"]);
     expect(told).toMatchObject({ gap: null, took_ms: expect.any(Number) });
     expect(told.matches).toHaveLength(1);
     const [match] = told.matches;
@@ -128,6 +128,7 @@ describe("knack recall", () => {
     expect(JSON.parse(stdout)).toEqual({
       matches: [],
       skills: [],
+      pages: [],
       gap: expect.stringContaining(gap),
       took_ms: expect.any(Number),
     });

@@ -2,7 +2,16 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import { knackHere } from "../helpers/here.ts";
-import { aHome, type Home, withKnack } from "../helpers/hook.ts";
+import {
+  aHome,
+  type Home,
+  holdWorkers,
+  hook,
+  payloads,
+  said,
+  taughtHome,
+  withKnack,
+} from "../helpers/hook.ts";
 import { type Step, writeLived } from "../helpers/lived.ts";
 
 export interface Answer {
@@ -97,4 +106,22 @@ function splitWords(line: string): string[] {
   return words.map((word) =>
     word.replaceAll("'\\''", "\u0000").replaceAll("'", "").replaceAll("\u0000", "'"),
   );
+}
+
+/** A turn that ends in a home with these settings, and the worker's verdict on its goal. */
+export async function aHeldTurn(config: object) {
+  const made = await taughtHome();
+  writeFileSync(join(made.knackHome, "config.json"), JSON.stringify(config));
+  await withKnack(made, (knack) => knack.renewSnapshot());
+  holdWorkers(made);
+  const { stop } = payloads(made);
+  const session = stop().session_id as string;
+  const verdict = join(made.knackHome, "seen", session, "verdict.json");
+  const judge = (more: object = {}, at = Date.now()) => {
+    mkdirSync(join(made.knackHome, "seen", session), { recursive: true });
+    const repairs = [{ say: "Keep it", command: "knack goal keep --goal g1 --observation o1" }];
+    const all = { at, goal: "g1", text: "Read the tide table", blocked: true, owes: null, repairs, ...more };
+    writeFileSync(verdict, JSON.stringify(all));
+  };
+  return { ...made, judge, verdict, stop: async (more: object = {}) => said(await hook(stop(more), made)) };
 }

@@ -2,46 +2,12 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
-import {
-  aHome,
-  filesBesideStore,
-  holdWorkers,
-  hook,
-  notesAt,
-  payloads,
-  said,
-  taughtHome,
-  withKnack,
-} from "../helpers/hook.ts";
-
-/** A home whose settings say something about duties, with the snapshot that hooks read. */
-async function aDutifulHome(config: object) {
-  const made = await taughtHome();
-  writeFileSync(join(made.knackHome, "config.json"), JSON.stringify(config));
-  await withKnack(made, (knack) => knack.renewSnapshot());
-  holdWorkers(made);
-  const { stop } = payloads(made);
-  const session = stop().session_id as string;
-  const judge = (more: object = {}, at = Date.now()) => {
-    mkdirSync(join(made.knackHome, "seen", session), { recursive: true });
-    const repairs = [{ say: "Keep it", command: "knack goal keep --goal g1 --observation o1" }];
-    const verdict = {
-      at,
-      goal: "g1",
-      text: "Read the tide table",
-      blocked: true,
-      owes: null,
-      repairs,
-      ...more,
-    };
-    writeFileSync(join(made.knackHome, "seen", session, "verdict.json"), JSON.stringify(verdict));
-  };
-  return { ...made, judge, stop: async (more: object = {}) => said(await hook(stop(more), made)) };
-}
+import { aHome, filesBesideStore, notesAt, taughtHome, withKnack } from "../helpers/hook.ts";
+import { aHeldTurn } from "./desk.ts";
 
 describe("The end of a turn", () => {
   test("is held once for a goal, with commands that run as they stand", async () => {
-    const { judge, stop, knackHome } = await aDutifulHome({ duties: "block" });
+    const { judge, stop, knackHome } = await aHeldTurn({ duties: "block" });
     judge();
     const held = await stop();
     expect(held?.decision).toBe("block");
@@ -54,13 +20,13 @@ describe("The end of a turn", () => {
   });
 
   test("is not held where the agent is held already, by whatever hook", async () => {
-    const { judge, stop } = await aDutifulHome({ duties: "block" });
+    const { judge, stop } = await aHeldTurn({ duties: "block" });
     judge();
     expect((await stop({ stop_hook_active: true }))?.decision).toBeUndefined();
   });
 
   test("is not held by a verdict about an earlier turn", async () => {
-    const { judge, stop, knackHome } = await aDutifulHome({ duties: "block" });
+    const { judge, stop, knackHome } = await aHeldTurn({ duties: "block" });
     judge({}, Date.now() - 60_000);
     // The worker has finished: nothing more is to come, so nobody waits for it.
     mkdirSync(join(knackHome, "log"), { recursive: true });
@@ -76,7 +42,7 @@ describe("The end of a turn", () => {
     { name: "off", config: { duties: "off" }, told: false },
     { name: "nothing", config: {}, told: false },
   ])("tells what a goal owes once, or nothing at all: $name", async ({ config, told }) => {
-    const { judge, stop } = await aDutifulHome(config);
+    const { judge, stop } = await aHeldTurn(config);
     judge({ blocked: true, owes: '"Read the tide table" ended without a lesson' });
     const first = await stop();
     expect(first?.decision).toBeUndefined();

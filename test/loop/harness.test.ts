@@ -1,9 +1,13 @@
-import { existsSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { confineHarness } from "../../src/loop/harness/confine.ts";
 import type { WorkerTask } from "../../src/loop/harness/harness.ts";
 import { openHarness } from "../../src/loop/harness/open-harness.ts";
+import { digestState } from "../../src/loop/state/digest.ts";
+import { openStateFolder } from "../../src/loop/state/state-folder.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
 const PATH = process.env.PATH ?? "";
@@ -98,3 +102,84 @@ describe("A command as a harness", () => {
 function isAlive(pid: number): boolean {
   return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 }
+
+describe("A worker that is confined", () => {
+  async function confine(script: string, more: (work: string) => Partial<WorkerTask> = () => ({})) {
+    const folder = tempFolder();
+    const [work, repository] = [join(folder, "work"), join(folder, "repository")];
+    for (const path of ["work/out", "work/workspace", "work/.own", "repository"])
+      mkdirSync(join(folder, path), { recursive: true });
+    const searchPath = process.env.PATH;
+    const state = (await openStateFolder(join(folder, "state"), { searchPath, at: 0 })).path;
+    execFileSync("git", ["init", "-q"], { cwd: repository });
+    const isOwn = (path: string) => path.startsWith(join(work, ".own"));
+    const watched = { work, isOwn, state, repository, searchPath };
+    const harness = confineHarness(
+      openHarness(`command:cd ${folder}; ${script}`, { env: { PATH } }),
+      watched,
+    );
+    const run = (name: string) =>
+      harness.run(aTask(work, { outputs: [join(work, `out/${name}.json`)], ...more(work) }), never());
+    return { folder, state, run };
+  }
+
+  test.each([
+    ["its artifact", "touch work/out/a.json", "read"],
+    ["what Knack writes itself", "touch work/out/a.json work/.own/log", "read"],
+    ["in its workspace", "touch work/out/a.json work/workspace/x", "shell"],
+    [
+      "what packages install",
+      "mkdir -p work/workspace/node_modules; touch work/workspace/node_modules/x",
+      "read",
+    ],
+  ])("may write %s", async (_, script, tools) => {
+    const { run } = await confine(script, (work) =>
+      tools === "shell" ? { tools: "shell", writable: [join(work, "workspace")] } : {},
+    );
+    expect(await run("a")).toMatchObject({ kind: "returned" });
+  });
+
+  test.each([
+    ["a second artifact", "touch work/out/a.json work/out/b.json", /work\/out\/b\.json$/],
+    ["to the workspace as a reader", "touch work/workspace/x", /work\/workspace\/x$/],
+    ["a link out of its folders", "ln -s /etc work/out/link", /work\/out\/link$/],
+  ])("fails when it writes %s", async (_, script, detail) => {
+    const { run } = await confine(script);
+    const outcome = await run("a");
+    expect(outcome).toMatchObject({
+      kind: "failed",
+      reason: "outside",
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  test.each([
+    ["a file", "echo x > state/notes.md"],
+    ["its policy", "echo '{}' > state/policy.json"],
+    ["a commit", "cd state; echo x > runs/index.json; git -c user.name=W -c user.email=w@x commit -qam mine"],
+  ])("fails when it changes the state folder, which is put back: %s", async (_, script) => {
+    const { state, run } = await confine(script);
+    const before = digestState(state);
+    expect(await run("a")).toMatchObject({
+      kind: "failed",
+      reason: "outside",
+      detail: expect.stringContaining(state),
+    });
+    expect(digestState(state)).toBe(before);
+  });
+
+  test("is not blamed for what the person does in their repository, but it is told", async () => {
+    const { folder, run } = await confine("touch repository/x; echo done", () => ({ tools: "shell" }));
+    expect(await run("a")).toMatchObject({
+      summary: `done (meanwhile ${join(folder, "repository")} changed)`,
+    });
+  });
+
+  test("is not blamed for the artifact of another that is at it at the same time", async () => {
+    const { run } = await confine(
+      `f=$(sed 's/.*outputs":\\["\\([^"]*\\)".*/\\1/'); touch $f; until [ -e work/out/a.json ] && [ -e work/out/b.json ]; do sleep 0.02; done`,
+    );
+    const outcomes = await Promise.all([run("a"), run("b")]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["returned", "returned"]);
+  });
+});

@@ -84,6 +84,14 @@ describe("knack mcp, to the official client,", () => {
     expect((await call("skill_search", { query: "print a tide table for June" })).data).toMatchObject({
       found: [{ name, kind: "skill", draft: false }],
     });
+    // A page is named, and what it says is left to whoever opens it.
+    write(join(project, ".knack/pages/system"), { "tides.md": "# Tides\n\n- Spring tides come in May\n" });
+    const named = await call("skill_search", { query: "when do spring tides come" });
+    expect(named.data).toMatchObject({
+      pages: [{ page: "system/tides", path: ".knack/pages/system/tides.md" }],
+    });
+    expect(named.text).toContain(".knack/pages/system/tides.md");
+    expect(named.text).not.toContain("in May");
     // How to write one is told to every agent, also where there is no plugin.
     expect((await call("skill_load", {})).data).toMatchObject({
       skills: [{ name: "learn-skill" }, { name }],

@@ -30,7 +30,7 @@ const pi: DrivenAgent = {
 describe("Knack, live in pi", () => {
   test("hands a fix that one session found to the next ones, and goes without a trace", () => playChain(pi));
 
-  test("is learned from by knack run, and reads what is kept", () => playAsked(pi, null));
+  test("is learned from by knack run, and reads what is kept", () => playAsked(pi, { asks: null }));
 
   test("answers its commands without a model", async () => {
     const { stage, env, run } = await openMachine(pi);

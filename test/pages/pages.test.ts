@@ -275,6 +275,16 @@ describe("What is added", () => {
   });
 });
 
+describe("Finding a page", () => {
+  test("is what recall does, too", async () => {
+    const { pages, run } = aProject();
+    await pages("add", rule, "--page", "performance/build");
+    const recalled = await run(["recall", "the build is slow"]);
+    expect(recalled).toMatchObject({ code: 0, json: { pages: [{ page: "performance/build" }], gap: null } });
+    expect((await run(["recall", "the harbor is deep"])).json).toMatchObject({ pages: [] });
+  });
+});
+
 describe("The tree", () => {
   test("has four roots; a parent is as sure as its children on average, and no file says it", async () => {
     const { pages, file } = aProject();

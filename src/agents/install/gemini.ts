@@ -8,7 +8,7 @@ import {
   hookLine,
   type KnackCommand,
   type Machine,
-  pluginSkills,
+  portableSkills,
   readCommands,
   readTemplate,
   serverCommand,
@@ -64,7 +64,7 @@ async function generateExtension(machine: Machine): Promise<GeneratedFile[]> {
       text: toJson({ name: extension, version, description, mcpServers: { knack: serverCommand(machine) } }),
     },
     { path: "hooks/hooks.json", text: toJson({ hooks: Object.fromEntries(hooks) }) },
-    ...template.filter(({ path }) => pluginSkills.some((name) => path.startsWith(`skills/${name}/`))),
+    ...template.filter(({ path }) => portableSkills.some((name) => path.startsWith(`skills/${name}/`))),
     ...readCommands(template).map((command) => ({
       path: `commands/knack/${command.name}.toml`,
       text: renderCommand(command),

@@ -110,7 +110,10 @@ export interface AgentNotes {
 }
 
 /** The skills that come with Knack: read-only, and never credited with sessions. */
-export const pluginSkills: readonly string[] = ["learn-skill"];
+export const pluginSkills: readonly string[] = ["goal-loop", "learn-skill"];
+
+/** Those of them that are of use in any agent; the others need the subagents of Claude Code. */
+export const portableSkills: readonly string[] = ["learn-skill"];
 
 /** The commands that come with Knack. */
 const commandNames = ["status", "learn", "undo", "forget"] as const;
@@ -149,7 +152,7 @@ export function readCommands(template: readonly GeneratedFile[]): KnackCommand[]
 
 /** How Knack's skills are written for an agent: into its own folder, since the one that most agents share would hand them to agents that have them from elsewhere. */
 export function planSkills(template: readonly GeneratedFile[], folder: string): FileChange[] {
-  return pluginSkills.flatMap((name): FileChange[] => {
+  return portableSkills.flatMap((name): FileChange[] => {
     const file = template.find(({ path }) => path === `skills/${name}/SKILL.md`);
     if (!file) return [];
     const path = join(folder, `knack-${name}`, "SKILL.md");

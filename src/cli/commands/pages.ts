@@ -113,15 +113,12 @@ function describeConfidence(confidence: number | null): string {
 
 async function find(call: OpenPagesCall, words: string): Promise<number> {
   const found = await (await openHere(call.knack)).find(words);
-  // The library's index has skills, commands and agents; pages are ranked the same way, as they are on disk now.
   const json = { query: words, searched: "pages", found };
   return call.answer(json, [
     found.length === 0
       ? "No page fits."
       : found.map(({ page, score, why }) => `${page}  ${score.toFixed(2)}  ${oneLine(why, 160)}`),
-    call.screen.dim(
-      "Ranked as the library is, over the pages as they are on disk; the library has its own search.",
-    ),
+    found.length > 0 && `To read one: ${call.screen.knack} pages show <page>`,
   ]);
 }
 

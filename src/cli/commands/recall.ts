@@ -30,15 +30,20 @@ export const recall = defineCommand({
       const started = performance.now();
       const { matches, about } = await knack.recall(asked.text ?? asked.failure);
       const found = asked.text === null ? [] : await knack.find(asked.text);
+      const pages = asked.text === null ? [] : await knack.findPages(asked.text);
       const tookMs = round(performance.now() - started);
       const session = call.env.KNACK_SESSION ?? call.env.CLAUDE_CODE_SESSION_ID;
       // Only what an agent looks for is a fact about its session.
       if (session)
         await knack.noteSearch(session, await knack.projectOf(process.cwd()), {
           ...{ by: "recall", query: about },
-          found: [...matches.map(({ lesson }) => lesson.name), ...found.map(({ card }) => card.name)],
+          found: [
+            ...matches.map(({ lesson }) => lesson.name),
+            ...found.map(({ card }) => card.name),
+            ...pages.map(({ page }) => page),
+          ],
         });
-      const isKnown = matches.length + found.length > 0;
+      const isKnown = matches.length + found.length + pages.length > 0;
       return call.answer(
         {
           matches: matches.map(matchJson),
@@ -46,10 +51,11 @@ export const recall = defineCommand({
             const { kind, name, description, path, draft, id } = card;
             return { kind, name, description, how, chance: round(chance), why, path, draft, id };
           }),
+          pages: pages.map(({ page, topic, score, why }) => ({ page, topic, chance: round(score), why })),
           gap: isKnown ? null : about,
           tookMs,
         },
-        args.json ? [] : await describeAnswer(knack, matches, found, about, screen),
+        args.json ? [] : await describeAnswer(knack, { matches, found, pages }, about, screen),
         isKnown ? 0 : 1,
       );
     });
@@ -163,10 +169,15 @@ function describeReason({ by, distance, from, lesson }: RecalledMatch): string {
   return `${signs[by]}, ${distances[distance]}, in ${several(lesson.state.sessions, "session")}, last on ${formatDay(last)}`;
 }
 
+interface Answers {
+  readonly matches: readonly RecalledMatch[];
+  readonly found: readonly FoundItem[];
+  readonly pages: Awaited<ReturnType<Knack["findPages"]>>;
+}
+
 async function describeAnswer(
   knack: Knack,
-  matches: readonly RecalledMatch[],
-  found: readonly FoundItem[],
+  { matches, found, pages }: Answers,
   about: string,
   screen: Screen,
 ): Promise<Lines> {
@@ -176,11 +187,20 @@ async function describeAnswer(
     parts.push(describeMatch(match, uses, screen));
   }
   parts.push(...found.map((one) => describeFound(one, screen)));
+  parts.push(...pages.map((one) => describePage(one, screen)));
   if (parts.length > 0) return parts.map((lines, at) => [at > 0 && "", lines]);
   const isNew = (await knack.lessons()).length === 0;
   return [
     `Nothing known about: ${oneLine(about, 160)}`,
     isNew && `Knack has no lessons yet. ${screen.knack} learn reads your agents' sessions.`,
+  ];
+}
+
+function describePage({ page, score, why }: Answers["pages"][number], screen: Screen): Lines {
+  return [
+    `${screen.bold(page)}  ${screen.dim(`page, ${Math.round(score * 100)} % sure`)}`,
+    `  Why: ${oneLine(why, 300)}`,
+    screen.dim(`  ${screen.knack} pages show ${page}`),
   ];
 }
 

@@ -41,7 +41,7 @@ export type WorkerOutcome =
     }
   | {
       readonly kind: "failed";
-      readonly reason: "timeout" | "aborted" | "spend" | "exit" | "unavailable";
+      readonly reason: "timeout" | "aborted" | "spend" | "exit" | "outside" | "unavailable";
       readonly detail: string;
       readonly usd: number | null;
     };

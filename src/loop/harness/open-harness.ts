@@ -1,31 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { KnackError, parseObject, showControls } from "../../base/index.ts";
+import { KnackError, showControls } from "../../base/index.ts";
 import { runProgram } from "../../models/index.ts";
 import type { Env } from "../../settings/index.ts";
 import { redact } from "../../trust/index.ts";
 import type { Harness, WorkerOutcome, WorkerTask } from "./harness.ts";
-
-type EndedWorker = Awaited<ReturnType<typeof runProgram>>;
-
-/** How a program is started as a worker, and how its words are read. */
-interface WorkerProgram {
-  readonly command: string;
-  readonly args: (task: WorkerTask) => readonly string[];
-  /** Written to its standard input. */
-  readonly input: (task: WorkerTask) => string;
-  /** Variables that it is given beside the usual ones, by the beginnings of their names. */
-  readonly variables: readonly string[];
-  readonly readOutput: (run: EndedWorker) => WorkerReport;
-}
-
-/** What a program said at its end. */
-interface WorkerReport {
-  readonly summary: string;
-  readonly usd: number | null;
-  readonly session: string | null;
-  /** Why it failed by its own words; null where it did not. */
-  readonly error: string | null;
-}
+import { chooseProgram, type EndedWorker, type WorkerProgram, withFolder } from "./programs.ts";
 
 /** A variable that every process of a worker has: by it Knack ends them all, and refuses to start a loop within. */
 export const workerVariable = "KNACK_WORKER";
@@ -33,23 +12,26 @@ export const workerVariable = "KNACK_WORKER";
 /** Opens the harness that a person named. */
 export function openHarness(name: string, { env }: { readonly env: Env }): Harness {
   const program = chooseProgram(name);
-  const run = async (task: WorkerTask, signal: AbortSignal): Promise<WorkerOutcome> => {
-    const { cwd, timeoutMs } = task;
-    const ended = await runProgram(program.command, program.args(task), {
-      ...{ cwd, timeoutMs, signal, input: program.input(task) },
-      env: allowEnvironment(env, program.variables),
+  if (program !== null) return { name, run: (task, signal) => runWorker(program, task, signal, env) };
+  const hint = "Use claude, codex, gemini, opencode, <agent>/<model>, or command:<program>.";
+  throw new KnackError("WRONG_USAGE", `Unknown harness "${name}".`, { hint });
+}
+
+function runWorker(
+  program: WorkerProgram,
+  task: WorkerTask,
+  signal: AbortSignal,
+  env: Env,
+): Promise<WorkerOutcome> {
+  return withFolder(async (folder) => {
+    const { args, input, cwd = task.cwd, env: own } = program.describeTask(task, folder);
+    const ended = await runProgram(program.command, args, {
+      ...{ cwd, input, signal, timeoutMs: task.timeoutMs },
+      env: { ...allowEnvironment(env, program.listVariables(env)), ...own },
       mark: `${workerVariable}=${randomUUID()}`,
     });
     return judgeEnd(ended, program, task);
-  };
-  return { name, run };
-}
-
-function chooseProgram(name: string): WorkerProgram {
-  if (name.startsWith(commandPrefix) && name.length > commandPrefix.length)
-    return describeCommand(name.slice(commandPrefix.length));
-  const hint = "Use claude, codex, gemini, opencode, or command:<program>.";
-  throw new KnackError("WRONG_USAGE", `Unknown harness "${name}".`, { hint });
+  });
 }
 
 function judgeEnd(run: EndedWorker, { command, readOutput }: WorkerProgram, task: WorkerTask): WorkerOutcome {
@@ -61,11 +43,15 @@ function judgeEnd(run: EndedWorker, { command, readOutput }: WorkerProgram, task
   if (run.missing !== null) return fail("unavailable", `${command} cannot be run: ${run.missing}`);
   if (run.aborted) return fail("aborted", `${command} was stopped`);
   if (run.timedOut) return fail("timeout", `${command} was not done after ${task.timeoutMs} ms`);
-  if (usd !== null && usd > task.maxUsd)
-    return fail("spend", `${command} spent $${usd.toFixed(2)} of at most $${task.maxUsd.toFixed(2)}`);
+  if (report.overspent || (usd !== null && usd > task.maxUsd))
+    return fail("spend", `${command} spent ${describeUsd(usd)} of at most ${describeUsd(task.maxUsd)}`);
   if (report.error !== null) return fail("exit", `${command}: ${report.error}`);
   if (run.code !== 0) return fail("exit", describeExit(run, command));
   return { kind: "returned", summary: tellInOneLine(report.summary), usd, session: report.session };
+}
+
+function describeUsd(usd: number | null): string {
+  return usd === null ? "too much" : `$${usd.toFixed(2)}`;
 }
 
 function describeExit({ code, stdout, stderr }: EndedWorker, command: string): string {
@@ -82,8 +68,6 @@ function tellInOneLine(words: string): string {
   return flat.length <= summaryChars ? flat : `${flat.slice(0, summaryChars - 1)}…`;
 }
 
-// --- The environment ---
-
 /** What every program may need: to be found, to find the person's sign-in, to reach the network, to speak their language. */
 const usualVariables = [
   ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TZ"],
@@ -99,30 +83,4 @@ function allowEnvironment(env: Env, own: readonly string[]): Record<string, stri
   const isAllowed = (name: string) =>
     usualVariables.includes(name) || prefixes.some((prefix) => name.startsWith(prefix));
   return Object.fromEntries(Object.entries(env).filter(([name]) => isAllowed(name)));
-}
-
-// --- Any program ---
-
-const commandPrefix = "command:";
-
-/**
- * A command of a person's own, run by the shell. It is given the task as one line of JSON, and its last line of output
- * is its summary: plain, or an object with `summary`, `usd` and `session`.
- */
-function describeCommand(command: string): WorkerProgram {
-  return {
-    ...{ command: "/bin/sh", args: () => ["-c", command], variables: ["KNACK_LOOP_"] },
-    input: ({ role, prompt, inputs, tools, outputs, writable, timeoutMs, maxUsd }) =>
-      `${JSON.stringify({ role, prompt, inputs, tools, outputs, writable, timeout_ms: timeoutMs, max_usd: maxUsd })}\n`,
-    readOutput: ({ stdout }) => {
-      const last = stdout.trim().split("\n").at(-1) ?? "";
-      const said = parseObject(last) ?? { summary: last };
-      return {
-        summary: typeof said.summary === "string" ? said.summary : "",
-        usd: typeof said.usd === "number" && said.usd >= 0 ? said.usd : null,
-        session: typeof said.session === "string" ? said.session : null,
-        error: null,
-      };
-    },
-  };
 }

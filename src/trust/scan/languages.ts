@@ -556,11 +556,19 @@ export function listLanguages(text: string): SpokenLanguage[] {
   return languageRules.flatMap(({ sign, rules }) => {
     if (!sign.test(text)) return [];
     const signs = text.match(new RegExp(sign.source, `${sign.flags}g`))?.length ?? 0;
-    return [{ sign, rules, isMain: signs >= Math.max(4, text.length / 200) }];
+    return [{ sign, rules: rules(), isMain: signs >= Math.max(4, text.length / 200) }];
   });
 }
 
-const languageRules = languages.map((language) => ({ sign: language.sign, rules: writeRules(language) }));
+/** Their patterns are written when the first text in a language comes: all of them would be a quarter of each start of Knack. */
+const languageRules = languages.map((language) => {
+  let rules: readonly SpeechRule[] | null = null;
+  const write = () => {
+    rules ??= writeRules(language);
+    return rules;
+  };
+  return { sign: language.sign, rules: write };
+});
 
 /** One grammar for each idea: which roles have to meet in a sentence, and which take it back. */
 function writeRules(language: Language): SpeechRule[] {

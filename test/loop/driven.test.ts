@@ -1,0 +1,142 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { cli } from "../helpers/knack.ts";
+import { setStage } from "./stage.ts";
+
+interface Next {
+  readonly run: string;
+  readonly next: {
+    readonly kind: string;
+    readonly workers?: readonly { worker: string; role: string; instructions: string; output: string }[];
+    readonly until?: number;
+  };
+}
+const parse = ({ stdout }: { stdout: string }) => JSON.parse(stdout) as Next;
+
+describe("An agent with subagents of its own", () => {
+  test("drives a run by next and submit", async () => {
+    const stage = setStage();
+    const client = (words: readonly string[]) => stage.run([...words, "--json"]);
+    const first = parse(
+      await client(["start", "--goal", "Write done.txt", "--harness", "client", "--work", stage.work]),
+    );
+    expect(first.next).toMatchObject({
+      kind: "dispatch",
+      workers: [{ worker: "strategize", role: "strategist" }],
+    });
+    const [strategist] = first.next.workers ?? [];
+    expect(strategist?.instructions).toContain(`"outputPath": "${strategist?.output}"`);
+
+    const nothing = parse(await client(["next"]));
+    expect(nothing.next).toEqual(first.next);
+    const unknown = await client(["submit", first.run, "planner"]);
+    expect(unknown).toMatchObject({ code: 2 });
+    expect(unknown.stderr).toContain("Waited for: strategize");
+
+    const wait = {
+      id: "w",
+      kind: "wait",
+      description: "let it settle",
+      condition: { kind: "file-exists", path: "go" },
+    };
+    const step = {
+      id: "s",
+      kind: "work",
+      description: "d",
+      successSignal: { kind: "file-exists", path: "go" },
+    };
+    const criteria = [{ id: "c", text: "t", check: { kind: "file-exists", path: "go" } }];
+    const plan = {
+      ...{ approach: "a", rationale: "r", timingPosture: "hold-and-revise" },
+      successCriteria: criteria,
+    };
+    writeFileSync(strategist?.output ?? "", JSON.stringify({ ...plan, steps: [wait, step] }));
+    const waiting = parse(await client(["submit", first.run, "strategize", "--summary", "planned"]));
+    expect(waiting.next).toMatchObject({ kind: "wait", because: "let it settle" });
+    writeFileSync(`${stage.work}/workspace/go`, "");
+    const working = parse(await client(["next", first.run]));
+    expect(working.next.workers?.map(({ worker }) => worker)).toEqual(["execute.1.s.0"]);
+    const again = parse(await client(["submit", first.run, "execute.1.s.0", "--failed", "it gave up"]));
+    expect(again.next.workers?.map(({ worker }) => worker)).toEqual(["execute.1.s.1"]);
+    const report = { stepId: "s", status: "success", summary: "done" };
+    writeFileSync(again.next.workers?.[0]?.output ?? "", JSON.stringify(report));
+    const analyst = parse(await client(["submit", first.run, "execute.1.s.1"]));
+    expect(analyst.next.workers?.map(({ role }) => role)).toEqual(["analyst"]);
+    writeFileSync(analyst.next.workers?.[0]?.output ?? "", JSON.stringify({ successCriteriaMet: "no" }));
+    const ended = await client(["submit", first.run, "debrief", "--usd", "0.25"]);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      ...{
+        next: { kind: "ended" },
+        end: { end: "completed" },
+        usd: 0.25,
+        workers: 4,
+        success_criteria_met: "yes",
+      },
+    });
+    const over = await stage.run(["next"]);
+    expect(over).toMatchObject({ code: 2 });
+    expect(over.stderr).toContain("has ended (completed)");
+  });
+});
+
+describe("Time", () => {
+  test("that is up stops the workers, and what there is is consolidated", async () => {
+    const stage = setStage({ "step-worker": { hang: 60_000 } });
+    const goal = `${stage.home}/goal.json`;
+    writeFileSync(
+      goal,
+      JSON.stringify({ id: "g", description: "Write done.txt", deadline: Date.now() + 12_000 }),
+    );
+    const { work, harness } = stage;
+    const ran = await stage.run(["start", "--goal", goal, "--work", work, "--harness", harness, "--json"]);
+    expect(ran.code).toBe(1);
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      end: { end: "aborted", because: "execute: the deadline is reached" },
+    });
+    expect(
+      stage
+        .lines(".coordinator/log.jsonl")
+        .map(({ phase, status }) => [phase, status])
+        .slice(-2),
+    ).toEqual([
+      ["execute", "aborted"],
+      ["memory-consolidation", "completed"],
+    ]);
+    expect(stage.read(".errors/abort.json")).toMatchObject({ phase: "execute" });
+    expect(stage.read(".execute/summary.json")).toMatchObject({ returnReason: "abort" });
+    const inputs = stage.calls().at(-1)?.inputs;
+    expect(inputs?.msUntilDeadline).toBeLessThan(12_000);
+    expect(inputs?.msUntilDeadline).toBeGreaterThan(0);
+  });
+});
+
+describe("Ctrl-C", () => {
+  test("stops a run without losing anything, and it goes on from there", async () => {
+    const stage = setStage({ "step-worker": [{ hang: 60_000 }, {}] });
+    const { home, here, work, harness } = stage;
+    const child = spawn(
+      process.execPath,
+      [cli, "loop", "start", "--goal", "Write done.txt", "--work", work, "--harness", harness],
+      { cwd: here, env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: `${home}/.knack` } },
+    );
+    let out = "";
+    child.stdout.on("data", (text) => {
+      out += text;
+    });
+    while (!stage.calls().some(({ role }) => role === "step-worker"))
+      await new Promise((done) => setTimeout(done, 50));
+    child.kill("SIGINT");
+    const [code] = await once(child, "close");
+    expect(code).toBe(1);
+    expect(out).toMatch(/stopped; nothing is lost.*\n[\s\S]*To go on: knack loop resume l\w+/);
+    expect(stage.has(".errors")).toBe(false);
+    expect((await stage.run(["list"])).stdout).toContain("goes on, or was stopped");
+    expect(await stage.run(["resume"])).toMatchObject({ code: 0 });
+    expect(stage.read(".execute/summary.json")).toMatchObject({
+      stepsCompleted: ["s1"],
+      decisions: ["continue"],
+    });
+  });
+});
