@@ -55,6 +55,8 @@ export function openDuties(deps: OpenDeps) {
       };
       await store.transaction((tx) => recordEntries(tx, [entry]));
     },
+    /** Every goal in short, of all projects, in the order in which they were opened. */
+    goalBriefs: () => store.goals.briefs(null),
     goalsOfSession: (session: SessionId) => store.goals.ofSession(session),
     goalsById: (ids: readonly GoalId[]) => store.goals.get(ids),
   };

@@ -114,9 +114,6 @@ export function openLearning(deps: LearningDeps, after: AfterLearning) {
     lessons: () => store.learning.lessons.list(),
     /** The agents' transcripts, and what of them was read and looked through. */
     captured: async () => checkCaptured(store, await deps.agentTranscripts(), isRefused),
-    /** US dollars that models cost since a time. */
-    modelUsd: async (since: number) =>
-      (await store.ledger.since("model.called", since)).reduce((sum, { data }) => sum + data.usd, 0),
   };
 }
 

@@ -19,7 +19,7 @@ import {
 } from "../records/index.ts";
 import type { Gist, Store } from "../store/index.ts";
 import { createOverlapSearch, cutAtWord, extractTerms, slugify } from "../text/index.ts";
-import { findJoined, recordEntries } from "./fold.ts";
+import { findJoined, recordEntries, traceLesson } from "./fold.ts";
 import { areOpposed, extractGist, isSameLesson, sameFrom, sameTriggerFrom } from "./similarity.ts";
 import {
   applyDecay,
@@ -49,6 +49,8 @@ export function openLessons(deps: LessonDeps) {
     ...bindAll(deps, { sharedLessons: findAllShared, sharedBy: findSharedBy, bands: classifyBands }),
     ...bindAll(deps, { prunable: findPrunable, contradictions: findContradictions, split: splitLesson }),
     ...bindAll(deps, { evidence: loadEvidence }),
+    /** How a lesson came to be as sure as it is, move by move. */
+    moves: (lesson: Lesson) => traceLesson(deps.store, lesson),
     /** Of these lessons, the ones worth a person's attention, the best first. */
     rankSuggestions,
     unkeptLeads: <Found extends FoundLead>(leads: readonly Found[]) => findUnkept(deps, leads),

@@ -34,7 +34,15 @@ import {
   planWordSearch,
   samenessKeys,
 } from "./similarity.ts";
-import { findForbidden, findVeto, foldEvidence, importPrefix, isInForce } from "./state.ts";
+import {
+  findForbidden,
+  findVeto,
+  foldEvidence,
+  importPrefix,
+  isInForce,
+  type LessonMove,
+  traceEvidence,
+} from "./state.ts";
 
 /** Appends entries to the ledger and updates the rows that follow from them, in the same transaction. */
 export async function recordEntries(tx: Store, entries: readonly LedgerEntry[]): Promise<LedgerEntry[]> {
@@ -641,10 +649,11 @@ function createUseReader({ uses }: Learning): UseReader {
 }
 
 async function foldLesson(
-  { id, best, words, proof, findings, opposing, decisions }: WordedLesson,
+  known: WordedLesson,
   listUses: UseReader,
   ratings: ReadonlyMap<string, Credit>,
 ): Promise<Lesson> {
+  const { id, best, words, proof, findings, decisions } = known;
   const { project } = best;
   const { confidence: _, scope: ownScope, ...told } = pickText(best.finding);
   const { call, symptom, remedy } = told.symptom === null && proof ? proof.finding : told;
@@ -653,7 +662,23 @@ async function foldLesson(
   const isShared = latest?.decision === "promoted" && findings.some((one) => one.id === latest.lesson);
   // A lesson that is shown in all projects is the user's; its advice counts wherever it is followed.
   const scope = isShared ? "user" : ownScope;
-  const evidence: Evidence[] = [
+  const uses = await listUses(lesson.call, scope === "user" ? null : project);
+  const evidence = listEvidence(known, uses, ratings);
+  const forbids = findForbidden(lesson);
+  return {
+    ...{ ...lesson, id, project, scope, state: foldEvidence(evidence) },
+    // Words that were found when lessons were joined are a judge's too.
+    ...((best.finding.by === "judge" || words !== null) && { by: "judge" as const }),
+    ...(forbids.length > 0 && { forbids }),
+  };
+}
+
+function listEvidence(
+  { id, findings, opposing, decisions }: WordedLesson,
+  uses: readonly Evidence[],
+  ratings: ReadonlyMap<string, Credit>,
+): Evidence[] {
+  return [
     ...findings,
     ...opposing.map(({ run, at, foundAt, lessonId, kind }) => {
       return { type: "opposed" as const, run, at, foundAt, by: lessonId, byPerson: isSaid(kind) };
@@ -663,16 +688,20 @@ async function foldLesson(
       .map(({ session: run, verdict, byPerson, at }) => {
         return { type: "rated" as const, run, at, helpful: verdict === "helpful", byPerson };
       }),
-    ...(await listUses(lesson.call, scope === "user" ? null : project)),
+    ...uses,
     ...decisions.map((decision) => readDecision(decision, id)),
   ];
-  const forbids = findForbidden(lesson);
-  return {
-    ...{ ...lesson, id, project, scope, state: foldEvidence(evidence) },
-    // Words that were found when lessons were joined are a judge's too.
-    ...((best.finding.by === "judge" || words !== null) && { by: "judge" as const }),
-    ...(forbids.length > 0 && { forbids }),
-  };
+}
+
+/** How a lesson came to be as sure as it is, move by move. */
+export async function traceLesson({ learning, ledger }: Store, lesson: Lesson): Promise<LessonMove[]> {
+  const [known] = await loadKnown(learning, [lesson.id]);
+  if (!known) return [];
+  const { call, scope } = lesson;
+  const uses = await createUseReader(learning)(call, scope === "user" ? null : known.best.project);
+  const makers = await findMakers(learning);
+  const ratings = foldCredits(await ledger.since("use.rated", 0), (id) => makers.get(id) ?? id);
+  return traceEvidence(listEvidence(known, uses, ratings));
 }
 
 /** The part of a finding that a lesson has of it. */

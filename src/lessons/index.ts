@@ -32,6 +32,7 @@ export {
   isSharedLesson,
   isUnconfirmed,
   isWorthShowing,
+  type LessonMove,
   rateCure,
   readCureConfidence,
   readShownConfidence,

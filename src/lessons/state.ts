@@ -61,14 +61,32 @@ export const importPrefix = "import:";
 
 /** The state of a lesson from all its evidence, in any order. */
 export function foldEvidence(evidence: readonly Evidence[]): LessonState {
+  return holdOpposed(listSteps(evidence).reduce(advance, startLesson(evidence)), evidence);
+}
+
+function startLesson(evidence: readonly Evidence[]): LessonState {
   const found = evidence.flatMap((item) => (item.type === "found" ? item.foundAt : []));
-  const start: LessonState = {
+  return {
     ...{ status: "pending", confidence: 0, sessions: 0, sure: 0, firstAt: 0, lastAt: 0 },
     foundAt: Math.max(0, ...found),
     contradicted: false,
     supersededBy: null,
   };
-  return holdOpposed(listSteps(evidence).reduce(advance, start), evidence);
+}
+
+/** What moved a lesson's confidence or status, and where to. */
+export interface LessonMove extends Pick<LessonState, "confidence" | "status"> {
+  readonly at: number;
+  readonly by: Step["type"];
+}
+
+/** The same evidence step by step, as it came: the last move ends in the lesson's state, contradictions aside. */
+export function traceEvidence(evidence: readonly Evidence[]): LessonMove[] {
+  let state = startLesson(evidence);
+  return listSteps(evidence).map((change) => {
+    state = advance(state, change);
+    return { at: change.at, by: change.type, confidence: state.confidence, status: state.status };
+  });
 }
 
 /** Of opposite cures each is held until more sessions speak for it than against it. */

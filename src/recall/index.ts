@@ -10,7 +10,7 @@ export {
   readFailure,
   readQuestion,
 } from "./recall.ts";
-export { type BenefitReport, loadLived, mostCallsPerPrompt } from "./report.ts";
+export { type BenefitReport, type FailureDay, loadLived, mostCallsPerPrompt } from "./report.ts";
 export {
   formatDay,
   readSnapshot,
@@ -20,4 +20,13 @@ export {
   type Snapshot,
   type SnapshotRows,
 } from "./snapshot.ts";
+export type { Telling } from "./tellings.ts";
 export { findToldCalls, makesCall } from "./usage.ts";
+export {
+  concludeMeasure,
+  describeMeasure,
+  describeWorth,
+  formatMeasured,
+  formatShare,
+  reportMeasures,
+} from "./worth.ts";

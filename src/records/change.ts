@@ -235,8 +235,8 @@ interface ImportSource {
   /** The file it came in, and the go in which it was read. */
   readonly from: string;
   readonly batch: string;
-  /** By which name a team shares it; then it came from that member. */
-  readonly share?: string;
+  /** The team that shares it, and by which name; then it came from that member. */
+  readonly share?: { readonly team: string; readonly name: string };
 }
 
 /** An imported lesson. It is not shown and has no effect until a person accepts it. */

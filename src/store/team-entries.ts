@@ -46,6 +46,8 @@ export function createTeamEntries(db: Kysely<Tables>) {
     /** Entries of a machine that were not sent yet, in the order of its chain. */
     unsent: (machine: string) =>
       select({ where: "machine", in: [machine], and: sql`and recorded_at is null` }),
+    /** All that a machine said, in the order of its chain. */
+    ofMachine: (machine: string) => select({ where: "machine", in: [machine] }),
     about: (subjects: readonly string[]) => select({ where: "subject", in: subjects }),
     ofKind: (...kinds: readonly TeamEntryKind[]) => select({ where: "kind", in: kinds }),
     /** What is shared for these repositories, and for everywhere. */
@@ -58,7 +60,7 @@ export function createTeamEntries(db: Kysely<Tables>) {
     /** All of them, each machine's chain in order. */
     all: () => select({}),
     /** Characters of each author's entries. */
-    sizes: async (): Promise<ReadonlyMap<string, number>> => {
+    sizes: async (): Promise<Map<string, number>> => {
       const sizes = sql<number>`sum(length(content))`.as("size");
       const rows = await db.selectFrom("team_entry").select(["author", sizes]).groupBy("author").execute();
       return new Map(rows.map(({ author, size }) => [author, Number(size)]));

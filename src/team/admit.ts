@@ -16,8 +16,8 @@ interface Admission {
   readonly team: string;
   /** The machines that are known here; what an entry registers joins them. */
   readonly machines: Map<string, RegisteredMachine>;
-  /** Characters that each author has here already. */
-  readonly sizes: ReadonlyMap<string, number>;
+  /** Characters that each author has here already; what is admitted is added. */
+  readonly sizes: Map<string, number>;
 }
 
 /** Of entries that came from the team's database, those that are what their authors wrote, and not too large. */
@@ -27,17 +27,16 @@ export function admitEntries(
 ): { readonly admitted: StoredTeamEntry[]; readonly refused: RefusedEntry[] } {
   const admitted: StoredTeamEntry[] = [];
   const refused: RefusedEntry[] = [];
-  const own = new Map(sizes);
   for (const { receivedAt, ...signed } of arriving) {
     const entry = readEntry(signed);
     const author = entry?.author ?? "";
-    const size = (own.get(author) ?? 0) + signed.content.length;
+    const size = (sizes.get(author) ?? 0) + signed.content.length;
     const because = entry === null ? "it is no entry" : findFault(entry, { team, machines, size });
     if (entry === null || because !== null) {
       refused.push({ id: signed.id, author, because: because ?? "" });
       continue;
     }
-    own.set(author, size);
+    sizes.set(author, size);
     const registered = readRegistration(entry);
     // Whose a machine is, is said once: a key cannot change hands.
     if (registered && !machines.has(entry.machine)) machines.set(entry.machine, registered);

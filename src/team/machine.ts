@@ -31,8 +31,8 @@ const shape = z.object({
   refused: z.record(z.string(), z.record(z.string(), z.number())),
   /** Shares that are not put before the person, and why: they have the same already, or it is dangerous. */
   left: z.record(z.string(), z.object({ verdict: z.string(), because: z.string() })),
-  /** Repositories whose kept lessons are shared without being named one by one. */
-  sharing: z.array(z.string()),
+  /** The projects of this machine when all shares were last taken in; "" since something else came. */
+  taken: z.string(),
 });
 
 /** What this machine knows of its team, beside the ledger itself. */

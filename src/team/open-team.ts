@@ -113,10 +113,10 @@ export function openTeam(deps: TeamDeps) {
     joinTeam: (address: PostgresAddress, { dryRun = false } = {}) => enter(address, dryRun),
     /** Forgets the team on this machine. What was accepted from it stays accepted, unless it is withdrawn with it. */
     leaveTeam: async ({ withdraw = false } = {}): Promise<number> => {
-      requireState();
+      const state = requireState();
       const open = (await library.imports()).filter(
         ({ share, status, type }) =>
-          share !== undefined &&
+          share?.team === state.team &&
           (status === "waiting" || (withdraw && status === "accepted" && type === "lesson")),
       );
       if (open.length > 0)
@@ -278,16 +278,8 @@ export function openTeam(deps: TeamDeps) {
 type PlannedShares = Awaited<ReturnType<typeof planLessonShares>>["shares"];
 
 const emptyState: Omit<TeamState, "team" | "name" | "self"> = {
-  ...{
-    cursor: 0,
-    syncedAt: null,
-    failed: null,
-    members: [],
-    machines: {},
-    refused: {},
-    left: {},
-    sharing: [],
-  },
+  ...{ cursor: 0, syncedAt: null, failed: null, members: [], machines: {}, refused: {}, left: {} },
+  taken: "",
 };
 
 function byPerson(at: number, project: string | null = null) {

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/index.ts";
-import { groupBy } from "../base/index.ts";
+import { groupBy, makeId } from "../base/index.ts";
 import { createOpposedSearch } from "../lessons/index.ts";
 import type { openLibrary } from "../library/index.ts";
 import type { Finding, ImportedLesson, Lesson } from "../records/index.ts";
@@ -17,8 +17,8 @@ export interface TeamDeps extends BackgroundWork {
   readonly library: ReturnType<typeof openLibrary>;
 }
 
-/** New shares that are taken in at once; the rest follows with the next sync. */
-const mostOffered = 500;
+/** New shares that are taken in together. */
+const offeredAtOnce = 500;
 
 type ImportedThing = Awaited<ReturnType<TeamDeps["library"]["imports"]>>[number];
 
@@ -37,15 +37,20 @@ export async function readShares(deps: TeamDeps, state: TeamState): Promise<Rece
   const rules = foldRules(await store.team.ofKind("policy", "member.distrusted"), state.members, now);
   const repositories = (await store.projects.list()).map(({ id }) => id);
   const subjects = new Set((await store.team.shares(repositories)).map(({ subject }) => subject));
-  const imports = (await library.imports()).flatMap((one) =>
-    one.share === undefined ? [] : [[one.share, one] as const],
-  );
   return {
     rules,
     shares: foldShares(await store.team.about([...subjects]), rules, now),
-    imports: new Map(imports),
+    imports: await readImports(library, state),
     authors: await readAuthorWords(store, state.team),
   };
+}
+
+async function readImports(
+  library: TeamDeps["library"],
+  { team }: Pick<TeamState, "team">,
+): Promise<ReceivedShares["imports"]> {
+  const imports = (await library.imports()).filter((one) => one.share?.team === team);
+  return new Map(imports.map((one) => [one.share?.name ?? "", one]));
 }
 
 async function readAuthorWords({ ledger }: Store, team: string): Promise<Map<string, AuthorWord>> {
@@ -65,50 +70,75 @@ async function listDecided({ ledger }: Store): Promise<Set<string>> {
  * Brings this machine to what the team shares: offers what is new to the person, accepts what they or the team accept
  * without asking, and takes away what nobody shares any more. What a person decided stays decided.
  */
-export async function takeShares(deps: TeamDeps, state: TeamState) {
+export async function takeShares(deps: TeamDeps, state: TeamState, until: () => boolean) {
   const { store, library } = deps;
+  const projects = nameProjects(await store.projects.list());
+  // Nothing came since, and no repository either for which something came before.
+  if (projects === state.taken)
+    return { offered: 0, accepted: 0, withdrawn: 0, left: state.left, taken: projects };
   const before = await readShares(deps, state);
-  const decided = await listDecided(store);
   const withdrawn = [...before.imports].flatMap(([subject, { id, status, type }]) => {
     const isOpen = status === "waiting" || (status === "accepted" && type === "lesson");
     return isOpen && !before.shares.has(subject) ? id : [];
   });
   if (withdrawn.length > 0) await library.decideImports(withdrawn, "withdrawn", "knack");
-  const wanted = [...before.shares.values()].filter((share) => {
-    const known = before.imports.get(share.subject);
-    if (known !== undefined && (known.status !== "withdrawn" || decided.has(known.id))) return false;
-    return state.left[share.subject] === undefined && !isUnwanted(share, before.authors);
-  });
-  const own = await listOwnShares(store, state.team);
-  const offered = wanted.filter(({ subject }) => !own.has(subject)).slice(0, mostOffered);
-  const plan = await library.planShared(
-    offered.map(({ subject, kind, by, body }) => ({
-      subject,
-      kind,
-      body,
-      author: nameMember(state, by[0] ?? ""),
-    })),
-  );
-  await library.carryIn(plan);
+  const wanted = await listWanted(deps, state, before);
   const left = { ...state.left };
-  for (const [at, { verdict, because }] of plan.things.entries())
-    if (verdict !== "new" && verdict !== "changed" && verdict !== "waiting")
-      left[offered[at]?.subject ?? ""] = { verdict, because: because ?? "" };
-  const after = await readShares(deps, state);
-  const due = (await listReceived(deps, state, after)).filter(
-    ({ kind, status, consent }) => kind === "lesson" && status === "waiting" && consent.accept,
-  );
-  if (due.length > 0)
-    await library.decideImports(
-      due.map(({ id }) => id),
-      "accepted",
-      "knack",
-    );
-  return { offered: plan.things.length, accepted: due.length, withdrawn: withdrawn.length, left };
+  let offered = 0;
+  while (offered < wanted.length && !until()) {
+    const some = wanted.slice(offered, offered + offeredAtOnce);
+    const { things } = await offerShares(deps, state, some);
+    for (const [at, { verdict, because }] of things.entries())
+      if (verdict !== "new" && verdict !== "changed" && verdict !== "waiting")
+        left[some[at]?.subject ?? ""] = { verdict, because: because ?? "" };
+    offered += some.length;
+  }
+  const accepted = await acceptDue(deps, state, { ...before, imports: await readImports(library, state) });
+  const taken = offered < wanted.length ? "" : projects;
+  return { offered, accepted, withdrawn: withdrawn.length, left, taken };
 }
 
-function isUnwanted({ by }: TeamShare, authors: ReadonlyMap<string, AuthorWord>): boolean {
-  return by.every((author) => authors.get(author) === "rejected");
+/** Shares that this machine has no word on yet: not its own, nor what the person took away or left aside. */
+async function listWanted({ store }: TeamDeps, { team, left }: TeamState, before: ReceivedShares) {
+  const decided = await listDecided(store);
+  const own = await listOwnShares(store, team);
+  return [...before.shares.values()].filter(({ subject, by }) => {
+    const known = before.imports.get(subject);
+    const isOver = known?.status === "withdrawn" && !decided.has(known.id);
+    const isUnwanted = by.every((author) => before.authors.get(author) === "rejected");
+    return (known === undefined || isOver) && left[subject] === undefined && !own.has(subject) && !isUnwanted;
+  });
+}
+
+async function offerShares({ library }: TeamDeps, state: TeamState, shares: readonly TeamShare[]) {
+  const plan = await library.planShared(
+    state.team,
+    shares.map(({ subject, kind, by, body }) => {
+      return { subject, kind, body, author: nameMember(state, by[0] ?? "") };
+    }),
+  );
+  await library.carryIn(plan);
+  return plan;
+}
+
+/** Accepts lessons that nobody has to be asked about, and answers with how many. */
+async function acceptDue(deps: TeamDeps, state: TeamState, now: ReceivedShares): Promise<number> {
+  const { rules, authors, shares } = now;
+  const mayBe =
+    rules.yes !== null ||
+    [...authors.values()].includes("accepted") ||
+    [...shares.values()].some(({ by }) => by.includes(state.self));
+  if (!mayBe) return 0;
+  const due = (await listReceived(deps, state, now)).filter(
+    ({ kind, status, consent }) => kind === "lesson" && status === "waiting" && consent.accept,
+  );
+  const ids = due.map(({ id }) => id);
+  if (ids.length > 0) await deps.library.decideImports(ids, "accepted", "knack");
+  return ids.length;
+}
+
+function nameProjects(projects: readonly { readonly id: string }[]): string {
+  return makeId("p", projects.map(({ id }) => id).join(" "));
 }
 
 /** What this machine shares itself, by the name under which it does. */

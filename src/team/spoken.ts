@@ -152,12 +152,10 @@ export async function listNews(
   { machine }: MachineKey,
   planned: readonly PlannedShare[] = [],
 ): Promise<TeamDraft[]> {
-  const own = (await deps.store.team.ofKind("vote", "outcomes", "measured")).filter(
-    (entry) => entry.machine === machine,
-  );
+  const own = await deps.store.team.ofMachine(machine);
   const said = new Map(own.map((entry) => [nameWord(entry), entry.body]));
   const news = [
-    ...(await listVotes(deps)),
+    ...(await listVotes(deps, state.team)),
     ...(await listOutcomes(deps, state, planned)),
     ...(await listMeasured(deps, planned)),
   ];
@@ -184,8 +182,9 @@ function makeWord(
 }
 
 /** The person's own yes and no; what was accepted without asking them is none. */
-async function listVotes({ store, library }: TeamDeps): Promise<TeamDraft[]> {
-  const shares = new Map((await library.imports()).flatMap(({ id, share }) => (share ? [[id, share]] : [])));
+async function listVotes({ store, library }: TeamDeps, team: string): Promise<TeamDraft[]> {
+  const imports = (await library.imports()).filter(({ share }) => share?.team === team);
+  const shares = new Map(imports.map(({ id, share }) => [id, share?.name ?? ""]));
   const entries = await store.team.about([...shares.values()]);
   const repositories = new Map(entries.map(({ subject, repository }) => [subject, repository]));
   const votes = new Map<string, TeamDraft>();
@@ -210,7 +209,7 @@ async function listOutcomes(
   const { entries, nameOf } = await readCredits(store);
   const credits = foldCredits(entries, nameOf);
   const accepted = (await library.imports()).flatMap(({ id, share, status }) =>
-    share !== undefined && status === "accepted" ? [[id, share] as const] : [],
+    share?.team === team && status === "accepted" ? [[id, share.name] as const] : [],
   );
   const meant = planned.map(({ thing, draft }) => [thing, draft.subject] as const);
   const things = [...new Map([...(await listShared(deps, team)), ...accepted, ...meant])];

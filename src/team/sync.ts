@@ -88,8 +88,8 @@ async function exchangeEntries(
   const key = folder.key();
   const pulled = await pullEntries(deps, state, database, until);
   state = pulled.state;
-  const { left, ...taken } = await takeShares(deps, state);
-  state = { ...state, left };
+  const { left, taken, ...done } = await takeShares(deps, state, until);
+  state = { ...state, left, taken };
   const news = await listNews(deps, state, key);
   await store.transaction(async (tx) =>
     tx.team.append(
@@ -101,7 +101,7 @@ async function exchangeEntries(
   const back = sent > 0 ? await pullEntries(deps, state, database, until) : { ...pulled, state };
   folder.writeState({ ...back.state, syncedAt: clock.now(), failed: null });
   return {
-    ...{ ...taken, busy: false, sent, refused: pulled.refused, more: pulled.more || back.more },
+    ...{ ...done, busy: false, sent, refused: pulled.refused, more: pulled.more || back.more },
     received: pulled.received,
   };
 }
@@ -129,6 +129,7 @@ async function pullEntries(
   let state = before;
   let [received, refused, more] = [0, 0, false];
   const machines = new Map(Object.entries(state.machines));
+  const sizes = await store.team.sizes();
   for (;;) {
     if (until()) {
       more = true;
@@ -136,7 +137,6 @@ async function pullEntries(
     }
     const { entries, cursor } = await database.read(state.team, { after: state.cursor, most: atOnce });
     if (entries.length === 0) break;
-    const sizes = await store.team.sizes();
     const admission = admitEntries(entries, { team: state.team, machines, sizes });
     await store.team.append(admission.admitted);
     received += admission.admitted.length;
@@ -144,6 +144,7 @@ async function pullEntries(
     state = {
       ...state,
       ...{ cursor, machines: Object.fromEntries(machines) },
+      ...(admission.admitted.length > 0 ? { taken: "" } : {}),
       refused: countRefused(state.refused, admission.refused),
     };
     // With each page: what was read is not read again, however this ends.

@@ -220,6 +220,8 @@ export function openSessions(deps: SessionDeps) {
       const isSession = agentSessions.matcher();
       return files.filter(({ path }) => isSession(path));
     },
+    /** The sessions that were read, newest first, as they were then: no transcript is looked at. */
+    knownSessions: (paths?: readonly string[]) => viewSessions(store, paths),
     events: (session: SessionView) => readEvents(store, session),
     /** The events of a session, a few at a time. */
     eachEvent: (session: SessionView) => eachEvent(store, session),

@@ -2,6 +2,7 @@ import type { PublishResult } from "../library/index.ts";
 import type { Knack } from "../open.ts";
 import type { LiveReach } from "../records/index.ts";
 import type { Notice } from "./layout.ts";
+import type { Desk } from "./page.ts";
 
 /** The fields of a form. */
 export type FormFields = Readonly<Record<string, string>>;
@@ -140,6 +141,15 @@ async function keepOver(knack: Knack, fields: FormFields): Promise<Notice> {
   return done(
     `${lesson.name} is kept. Rejected, because it says the opposite: ${opposed.map(({ name }) => name).join(", ")}.`,
   );
+}
+
+/** Makes the repairs that are safe, as \`knack doctor --fix\` does. */
+export async function repairHealth({ health }: Desk): Promise<Notice> {
+  const { done: repaired, failed } = await health.repair();
+  if (failed.length > 0) return fail(failed.join("; "));
+  return repaired.length > 0
+    ? done(`Repaired: ${repaired.join("; ")}.`)
+    : fail("There was nothing to repair.");
 }
 
 const noPlace = "The project's folder is not on this machine. Choose where to keep it: in all projects.";

@@ -5,7 +5,7 @@ import { getCookie, setCookie } from "hono/cookie";
 import { streamSSE } from "hono/streaming";
 import { errorMessage, KnackError } from "../base/index.ts";
 import type { Knack } from "../open.ts";
-import { actions } from "./actions.ts";
+import { actions, type FormFields, repairHealth } from "./actions.ts";
 import { type Guard, type Refusal, safeHeaders } from "./guard.ts";
 import { html } from "./html.ts";
 import { type Notice, renderDocument } from "./layout.ts";
@@ -70,22 +70,26 @@ export function createApp(deps: AppDeps): Hono {
   const tooLarge: Refusal = { status: 413, because: `a form may send ${mostBytes / 1024} KB at most` };
   app.post("/do", bodyLimit({ maxSize: mostBytes, onError: (c) => refuse(c, tooLarge) }), async (c) => {
     const fields = readFields(await c.req.parseBody());
-    const action = Object.hasOwn(actions, fields.do ?? "") ? actions[fields.do ?? ""] : undefined;
     if (!guard.hasForm(fields.form ?? ""))
       return refuse(c, { status: 403, because: "the form is not of this page" });
     if (desk.readOnly) return refuse(c, { status: 403, because: "it was opened with --read-only" });
-    if (!action) return refuse(c, { status: 400, because: "there is no such change" });
-    const notice = await changes
-      .add(() => deps.change((knack) => action(knack, fields)))
-      .catch(describeError);
+    const run = chooseAction(deps, fields);
+    if (!run) return refuse(c, { status: 400, because: "there is no such change" });
+    const notice = await changes.add(run).catch(describeError);
     return c.redirect(withNotice(fields.back ?? "/", notices.add(notice)), 303);
   });
   app.get("/live", (c) => tellChanges(c, deps));
   for (const page of pages) app.get(page.path, (c) => showPage(c, page, deps, notices));
-  app.get("/", (c) => c.redirect("/inbox", 302));
   app.notFound((c) => answer(c, deps, nothingHere(desk), 404));
   app.onError((error, c) => answer(c, deps, brokenPage(error), 500));
   return app;
+}
+
+function chooseAction({ desk, change }: AppDeps, fields: FormFields): (() => Promise<Notice>) | null {
+  const name = fields.do ?? "";
+  if (name === "repair") return () => repairHealth(desk);
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  return action ? () => change((knack) => action(knack, fields)) : null;
 }
 
 async function showPage(c: Context, page: Page, deps: AppDeps, notices: Notices): Promise<Response> {

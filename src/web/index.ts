@@ -3,5 +3,5 @@
 // and returns a model; `draw` turns that into markup with the `html` tag, which redacts and escapes every text. Shared
 // pieces (cards, diffs, evidence, empty states, pagers) are in parts.ts, charts in charts.ts. What a form does is in
 // actions.ts, one entry for each change, and goes through the verbs that the command line has.
-export type { HealthPort, StatusFigures } from "./page.ts";
-export { type OpenPage, openBrowser, servePage } from "./server.ts";
+export type { Replay } from "./page.ts";
+export { openBrowser, servePage } from "./server.ts";

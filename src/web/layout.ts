@@ -2,7 +2,16 @@ import { exact, type HtmlPart, html, url } from "./html.ts";
 import type { Desk, RenderedPage } from "./page.ts";
 
 /** The pages in the order in which they are offered. */
-const places: readonly (readonly [path: string, name: string, key: string])[] = [["/inbox", "Inbox", "i"]];
+const places: readonly (readonly [path: string, name: string, key: string])[] = [
+  ["/", "Home", "h"],
+  ["/inbox", "Inbox", "i"],
+  ["/lessons", "Lessons", "l"],
+  ["/library", "Library", "b"],
+  ["/sessions", "Sessions", "s"],
+  ["/backtest", "Backtest", "t"],
+  ["/goals", "Goals", "g"],
+  ["/health", "Health", "d"],
+];
 
 /** What happened to the last thing that the person did here. */
 export interface Notice {
@@ -50,7 +59,7 @@ ${places.map(
 )}
 </ul></nav>
 <form class="find" action="/library" role="search"><label class="hidden" for="find">Search as the hook does</label>
-<input id="find" name="q" type="search" placeholder="Search skills and lessons" autocomplete="off"></form>
+<input id="find" name="q" type="search" placeholder="Search" autocomplete="off"></form>
 ${desk.readOnly && html`<p class="aside">Read-only: nothing can be changed here.</p>`}
 </header>
 <main id="main" tabindex="-1">

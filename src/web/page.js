@@ -58,7 +58,16 @@ const show = (id, isShown) => {
   const line = document.getElementById(id);
   if (line) line.hidden = !isShown;
 };
-news.addEventListener("changed", () => show("news", true));
+news.addEventListener("changed", async () => {
+  const live = document.querySelectorAll("[data-live]");
+  if (live.length === 0) return show("news", true);
+  const text = await (await fetch(location.href)).text();
+  const anew = new DOMParser().parseFromString(text, "text/html");
+  for (const part of live) {
+    const next = anew.querySelector(`[data-live="${part.dataset.live}"]`);
+    if (next) part.replaceWith(next);
+  }
+});
 news.addEventListener("open", () => show("lost", false));
 news.addEventListener("error", () => show("lost", true));
 // Browsers keep only a few connections to one server; a page that nobody sees needs none.

@@ -26,24 +26,48 @@ export interface Desk {
   readonly shorten: (path: string) => string;
   /** Computes something once for as long as nothing in the database changes. */
   readonly once: <Value>(key: string, compute: () => Promise<Value>) => Promise<Value>;
-  readonly status: () => Promise<StatusFigures>;
   readonly health: HealthPort;
+  /** Replays the person's history, once for as long as the page is open. */
+  readonly replay: () => Promise<Replay>;
 }
 
-/** What `knack status` counts, as far as pages show it. */
-export interface StatusFigures {
+/** What \`knack backtest --json\` says, as far as a page shows it. */
+export interface Replay {
   readonly sessions: number;
-  readonly projects: number;
-  readonly off: readonly string[];
-  readonly broken: readonly string[];
-  readonly learnedAt: number | null;
+  readonly prompts: number;
+  readonly failures: number;
+  readonly repeats: number;
+  readonly answered: number;
+  readonly answeredBefore: number;
+  readonly wrong: number;
+  readonly wrongPer100: number;
+  readonly savedCalls: number;
+  readonly savedMinutes: number;
+  readonly hits: readonly (ReplaySpot & { readonly solvedBy: string | null })[];
+  readonly wrongs: readonly (ReplaySpot & {
+    readonly verdict: "useless" | "wrong";
+    readonly because: string;
+  })[];
+  readonly unanswered: readonly Omit<ReplaySpot, "lesson" | "occasion">[];
+}
+
+interface ReplaySpot {
+  readonly session: string;
+  readonly at: string | null;
+  readonly key: string;
+  readonly occasion: string;
+  readonly lesson: string;
+  readonly met: string;
+  readonly error: string | null;
 }
 
 /** What `knack doctor` finds, and the repairs that it makes with --fix. */
 export interface HealthPort {
-  readonly examine: () => Promise<readonly HealthCheck[]>;
-  /** The repairs that would be made. */
-  readonly planned: () => Promise<readonly string[]>;
+  /** The checks, and the repairs that would be made. */
+  readonly look: () => Promise<{
+    readonly checks: readonly HealthCheck[];
+    readonly planned: readonly string[];
+  }>;
   readonly repair: () => Promise<{ readonly done: readonly string[]; readonly failed: readonly string[] }>;
 }
 

@@ -1,4 +1,5 @@
 import { makeId } from "../base/index.ts";
+import { cutAtWord } from "../text/index.ts";
 import { type Html, type HtmlPart, html, url } from "./html.ts";
 import type { Desk } from "./page.ts";
 
@@ -16,10 +17,10 @@ export function formatNumber(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** A text on a line or two, the whole of it on hover. */
+/** A text on a line or two, cut at a word. */
 export function cutText(text: string, most: number): string {
   const plain = text.replace(/\s+/g, " ").trim();
-  return plain.length <= most ? plain : `${plain.slice(0, most - 1).trimEnd()}…`;
+  return cutAtWord(plain, most) || `${plain.slice(0, most - 1)}…`;
 }
 
 /** The last part of a path. */
@@ -130,7 +131,7 @@ export function paginate<Item>(
 
 /** Facts about one thing, a term and what it is. */
 export function renderFacts(facts: readonly (readonly [term: string, is: HtmlPart])[]): Html {
-  const given = facts.filter(([, is]) => is !== null && is !== false && is !== undefined && is !== "");
+  const given = facts.filter(([, is]) => is && !(Array.isArray(is) && is.length === 0));
   return html`<dl class="facts">${given.map(([term, is]) => html`<div><dt>${term}</dt><dd>${is}</dd></div>`)}</dl>`;
 }
 

@@ -6,7 +6,7 @@ import type { Finding } from "../../src/records/lesson.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { made } from "../helpers/findings.ts";
 import { knackHere } from "../helpers/here.ts";
-import { aHome, aLesson, type Home, noPython, withKnack } from "../helpers/hook.ts";
+import { aHome, aLesson, type Home, noPython } from "../helpers/hook.ts";
 import type { Ran } from "../helpers/knack.ts";
 
 export const repository = "github.com/acme/harbor";
@@ -42,6 +42,14 @@ export function aCure(more: Partial<Finding> = {}): Finding {
       ...{ said: null, replied: null },
     },
     ...more,
+  });
+}
+
+/** A convention of this repository. */
+export function aRule(name: string, trigger: string, action: string): Finding {
+  return aLesson({
+    ...{ name, trigger, action, lesson: `When ${trigger}: ${action}.`, kind: "convention", artifact: "rule" },
+    ...{ symptom: null, call: null, remedy: null, keywords: [] },
   });
 }
 
@@ -101,5 +109,3 @@ export async function keepAndShare(home: Home, id: string) {
   expect(await run(home, "lessons", "keep", id)).toMatchObject({ code: 0 });
   return ask(home, "share", id);
 }
-
-export { withKnack };

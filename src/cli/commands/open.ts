@@ -1,9 +1,10 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { resolveHome } from "../../settings/index.ts";
-import { openBrowser, servePage } from "../../web/index.ts";
+import { openBrowser, type Replay, servePage } from "../../web/index.ts";
 import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
 import { openHealth } from "../doctor/doctor.ts";
 import { changeKnack, withKnack } from "../knack.ts";
-import { readStatus } from "./status.ts";
 
 const args = {
   port: arg.option("the port on 127.0.0.1 (default: one that is free)"),
@@ -28,6 +29,7 @@ export const open = defineCommand({
     return withKnack(
       call,
       async (knack) => {
+        const ending = new AbortController();
         const page = await servePage({
           ...{
             knack,
@@ -41,8 +43,8 @@ export const open = defineCommand({
           },
           database: resolveHome(env).database,
           change: (work) => changeKnack(call, work),
-          status: () => readStatus(knack, call),
           health: openHealth(call),
+          replay: replayApart(call, ending.signal),
         });
         const leave = () => page.close();
         process.once("SIGINT", leave).once("SIGTERM", leave);
@@ -55,6 +57,7 @@ export const open = defineCommand({
         if (call.args.browser !== false && !(await openBrowser(page.onceAddress, process.platform)))
           screen.warn(["No browser could be started: open the address yourself."]);
         const why = await page.ended;
+        ending.abort();
         process.off("SIGINT", leave).off("SIGTERM", leave);
         screen.warn([
           why === "idle" && `Nobody looked for half an hour, so the page has ended: ${screen.knack} open`,
@@ -65,6 +68,32 @@ export const open = defineCommand({
     );
   },
 });
+
+/** Replays the history in a process of its own, which the pages need not wait for; once, unless it fails. */
+function replayApart({ env, program }: PageCall, signal: AbortSignal): () => Promise<Replay> {
+  const run = promisify(execFile);
+  const words = [program.cli, "backtest", "--json"];
+  let known: Promise<Replay> | null = null;
+  const start = async (): Promise<Replay> => {
+    // Without a session to replay it says so, and ends with an error.
+    const { stdout } = await run(program.node, words, { env, signal, maxBuffer: mostReplayBytes }).catch(
+      (error: { readonly stdout?: string }) => {
+        if (error.stdout?.startsWith("{")) return { stdout: error.stdout };
+        throw error;
+      },
+    );
+    return JSON.parse(stdout) as Replay;
+  };
+  return () => {
+    known ??= start().catch((error) => {
+      known = null;
+      throw error;
+    });
+    return known;
+  };
+}
+
+const mostReplayBytes = 256 * 1024 * 1024;
 
 function parsePort(word: string | undefined): number {
   if (word === undefined) return 0;

@@ -1,5 +1,14 @@
 import type { Knack } from "../../open.ts";
-import { type BenefitReport, mostCallsPerPrompt } from "../../recall/index.ts";
+import {
+  type BenefitReport,
+  concludeMeasure,
+  describeMeasure,
+  describeWorth,
+  formatMeasured,
+  formatShare,
+  mostCallsPerPrompt,
+  reportMeasures,
+} from "../../recall/index.ts";
 import type { UseVerdict } from "../../records/index.ts";
 import { itemNamed } from "../../search/index.ts";
 import { several } from "../../text/index.ts";
@@ -12,7 +21,6 @@ import { findLesson, findSession, matchesName, parseSince } from "../select.ts";
 
 type ReportedItem = BenefitReport["items"][number];
 type ComparedSessions = BenefitReport["withheld"];
-type ReportMeasure = keyof ComparedSessions;
 
 export const report = defineCommand({
   about:
@@ -68,13 +76,13 @@ async function reportTeam(call: AnyCall, knack: Knack): Promise<number> {
   const describe = ({ sessions, met }: (typeof repositories)[number]["before"]) =>
     sessions === 0
       ? "no sessions"
-      : `${formatCount(met)} of ${formatCount(sessions)} (${percent(met / sessions)})`;
+      : `${formatCount(met)} of ${formatCount(sessions)} (${formatShare(met / sessions)})`;
   const rows = repositories.map(({ repository, lessons, before, after, difference }) => [
     oneLine(repository, 60),
     formatCount(lessons),
     describe(before),
     describe(after),
-    conclude("failedAgain", difference),
+    concludeMeasure("failedAgain", difference),
   ]);
   const head = ["repository", "lessons", "met before", "met after", "difference"];
   return call.answer({ all, repositories }, [
@@ -83,7 +91,7 @@ async function reportTeam(call: AnyCall, knack: Knack): Promise<number> {
       ? "  Nothing to compare yet: no shared lesson is about a failure in a repository."
       : [
           indent(screen.table(head, rows)),
-          `  all: ${conclude("failedAgain", all)}`,
+          `  all: ${concludeMeasure("failedAgain", all)}`,
           "  Each lesson in its repository counts by itself. Not an experiment: other things changed meanwhile, too.",
         ],
   ]);
@@ -107,6 +115,7 @@ function describeReport(result: BenefitReport, holdout: number, screen: Screen):
     .map((item) => [oneLine(item.name, 40), ...counts.map((count) => formatCount(item[count]))]);
   return [
     `${several(sessions, "session")} in which a person spoke${from === null ? "" : `, since ${formatDay(from)}`}.`,
+    describeWorth(result, holdout),
     "",
     screen.bold("Shown against held back"),
     describeHoldout(result.withheld, holdout, screen),
@@ -145,69 +154,26 @@ function describeHoldout(compared: ComparedSessions, holdout: number, { knack }:
     ];
   return [
     describeComparison(compared, "shown", "held back"),
-    `  Holding back is ${holdout === 0 ? "off" : `at ${percent(holdout)}`}.`,
+    `  Holding back is ${holdout === 0 ? "off" : `at ${formatShare(holdout)}`}.`,
   ];
 }
 
 function describeComparison(compared: ComparedSessions, had: string, hadNot: string): Lines {
   const { had: one, hadNot: other } = compared.failedAgain;
-  const rows = (Object.keys(described) as ReportMeasure[]).map((measure) => {
+  const rows = reportMeasures.map((measure) => {
     const { had: shown, hadNot: withheld } = compared[measure];
-    const mean = (value: number | null) => (value === null ? "-" : amount(measure, value));
+    const mean = (value: number | null) => (value === null ? "-" : formatMeasured(measure, value));
     return [
-      described[measure].name,
+      describeMeasure(measure),
       `${had} ${mean(shown.mean)}`,
       `${hadNot} ${mean(withheld.mean)}`,
-      conclude(measure, compared[measure]),
+      concludeMeasure(measure, compared[measure]),
     ];
   });
   return [
     `  ${several(one.sessions, "session")} ${had}, ${formatCount(other.sessions)} ${hadNot}`,
     indent(alignColumns(rows)),
   ];
-}
-
-/** Differences of shares are in percentage points, so that nobody reads them as relative changes. */
-const described: Readonly<Record<ReportMeasure, { readonly name: string; readonly unit: string }>> = {
-  failedAgain: { name: "sessions in which a known failure happened again", unit: "points" },
-  corrections: { name: "corrections per prompt", unit: "points" },
-  calls: { name: "calls per prompt", unit: "calls" },
-};
-
-/** A measured value as people read it: a share, or a number of calls. */
-function amount(measure: ReportMeasure, value: number): string {
-  return measure === "calls" ? (value * mostCallsPerPrompt).toFixed(1) : percent(value);
-}
-
-function percent(share: number): string {
-  return `${formatPoints(share)}%`;
-}
-
-function formatPoints(share: number): string {
-  return (share * 100).toFixed(Math.abs(share) < 0.1 && share !== 0 ? 1 : 0);
-}
-
-/** The conclusion that a comparison supports. */
-function conclude(
-  measure: ReportMeasure,
-  { verdict, low, high, pairs, needed }: ComparedSessions[ReportMeasure],
-): string {
-  const { unit } = described[measure];
-  const size = (value: number) => (measure === "calls" ? amount(measure, value) : formatPoints(value));
-  const signed = (value: number) => `${value < 0 ? "−" : "+"}${size(Math.abs(value))}`;
-  const between = `${signed(low)} to ${signed(high)} ${unit}`;
-  switch (verdict) {
-    case "less":
-      return `fewer: ${between}`;
-    case "more":
-      return `more: ${between}`;
-    case "no-difference":
-      return `no difference larger than ${size(Math.max(Math.abs(low), Math.abs(high)))} ${unit}`;
-    case "too-few":
-      return pairs === 0
-        ? `too few samples: none on one side, about ${needed} are needed on each`
-        : `too few samples: ${several(pairs, "pair")} of sessions, about ${Math.max(needed, pairs + 1)} are needed (${between})`;
-  }
 }
 
 function describeItem(item: ReportedItem, screen: Screen): Lines {

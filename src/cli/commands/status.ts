@@ -3,7 +3,7 @@ import type { JudgeState } from "../../learning/index.ts";
 import { changedFile, countShelf, type PublishedItem } from "../../library/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
-import { type Lesson, type ProjectFold, resolveProjectIds } from "../../records/index.ts";
+import { type ProjectFold, resolveProjectIds } from "../../records/index.ts";
 import { findBrokenSettings, isDisabled, resolveHome, whyNotLearn } from "../../settings/index.ts";
 import { readWorkerState } from "../../spool/index.ts";
 import { several } from "../../text/index.ts";
@@ -39,8 +39,7 @@ export const status = defineCommand({
 
 // --- What there is ---
 
-/** Everything on one page, as `--json` gives it. */
-export async function readStatus(knack: Knack, { env, screen, program }: AnyCall) {
+async function readStatus(knack: Knack, { env, screen, program }: AnyCall) {
   const home = resolveHome(env);
   const projects = await knack.projects();
   const shelf = await knack.shelf();
@@ -88,7 +87,7 @@ export async function readStatus(knack: Knack, { env, screen, program }: AnyCall
     /** Sessions with leads that nobody judged. */
     unjudged: await knack.waiting(),
     reviews: judge === null ? null : await readReviewStatus(knack, projects),
-    week: await readWeek(knack, lessons, Date.now()),
+    week: await readWeek(knack, Date.now()),
   };
 }
 
@@ -159,44 +158,11 @@ function chooseNext(state: NextInput, { knack }: Screen): string {
 const weekMs = 7 * 86_400_000;
 /** Lessons and skills that are named. */
 const namedItems = 3;
-/** Characters that make about one token. */
-const tokenChars = 4;
 
-async function readWeek(knack: Knack, lessons: readonly Lesson[], now: number) {
-  const since = now - weekMs;
-  const fresh = lessons
-    .filter(({ state }) => state.foundAt >= since && state.status !== "rejected")
-    .sort((a, b) => b.state.foundAt - a.state.foundAt);
-  const tally = await knack.tally(since);
-  const { shown, characters, offered, sessions, loaded, guided, helpful, harmful } = tally;
-  return {
-    since: new Date(since).toISOString(),
-    learned: {
-      lessons: fresh.length,
-      newest: fresh.slice(0, namedItems).map(({ name }) => name),
-      /** Skills that agents and reviews wrote or changed. */
-      skills: tally.skillsWritten,
-    },
-    used: {
-      /** How often something was shown: lessons by occasion, and things from the library. */
-      times: shown.start + shown.prompt + shown.failure + offered,
-      at: shown,
-      ...{ sessions, offered, loaded, skills: tally.used, guided, helpful, harmful },
-      /** Lessons shown that recommend a call, once per session, and those whose call then worked. */
-      followable: tally.followable,
-      followed: tally.followed,
-    },
-    /** Failures at which a known fix was shown, and those after which it came next and worked. */
-    saved: { failures: shown.failure, calls: tally.saved },
-    cost: {
-      characters,
-      tokens: Math.ceil(characters / tokenChars),
-      /** US dollars for Knack's own model calls. */
-      model: await knack.modelUsd(since),
-      /** Turns in which an agent was asked to write a lesson down. */
-      asked: tally.asked,
-    },
-  };
+async function readWeek(knack: Knack, now: number) {
+  const { fresh, skills, ...week } = await knack.week(now - weekMs);
+  const newest = fresh.slice(0, namedItems).map(({ name }) => name);
+  return { ...week, learned: { lessons: fresh.length, newest, skills } };
 }
 
 // --- The page ---

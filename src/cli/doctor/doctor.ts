@@ -71,16 +71,17 @@ export const doctor = defineCommand({
 
 /** The same checks and fixes for another face than this one. */
 export function openHealth(call: AnyCall) {
-  const look = () => examine(call, false);
-  const fix = async (dryRun: boolean): Promise<FixResult> => {
+  const fix = async (found: Examination, dryRun: boolean): Promise<FixResult> => {
     const fixed: FixResult = { planned: [], done: [], failed: [] };
-    await fixProblems({ ...call, dryRun }, await look(), fixed);
+    await fixProblems({ ...call, dryRun }, found, fixed);
     return fixed;
   };
   return {
-    examine: async () => (await look()).checks,
-    planned: async () => (await fix(true)).planned,
-    repair: () => fix(false),
+    look: async () => {
+      const found = await examine(call, false);
+      return { checks: found.checks, planned: (await fix(found, true)).planned };
+    },
+    repair: async () => fix(await examine(call, false), false),
   };
 }
 

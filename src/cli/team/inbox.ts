@@ -6,16 +6,28 @@ import { joinParts, type Lines, oneLine } from "../screen/text.ts";
 import { matchesId } from "../select.ts";
 import type { OpenCall } from "../subcommands.ts";
 
+/** Things that are listed without --json, those that helped most people first. */
+const mostListed = 20;
+
 /** What waits for the person's decision, with everything that they may want to know first. */
 export async function listInbox(call: OpenCall): Promise<number> {
   const { knack, screen } = call;
-  const waiting = (await knack.received()).filter(({ status }) => status === "waiting");
+  const waiting = (await knack.received())
+    .filter(({ status }) => status === "waiting")
+    .sort((a, b) => rateShare(b) - rateShare(a) || a.sharedAt - b.sharedAt);
+  const more = waiting.slice(mostListed);
   return call.answer({ waiting: waiting.map(shareJson) }, [
     waiting.length === 0 && "Nothing of others waits for your decision.",
-    waiting.map((one) => [describeShare(call, one), ""]),
+    waiting.slice(0, mostListed).map((one) => [describeShare(call, one), ""]),
+    more.length > 0 &&
+      `and ${more.length} more, from ${oneLine([...new Set(more.flatMap(({ by }) => by))].join(", "), 100)}: ${screen.knack} team inbox --json`,
     waiting.length > 0 &&
       `Accept: ${screen.knack} team accept <id>, or @member for all of theirs. Reject: ${screen.knack} team reject <id>`,
   ]);
+}
+
+function rateShare({ helpedPeople, yes, no }: ReceivedShare): number {
+  return helpedPeople + yes.length - no.length;
 }
 
 function shareJson({ evidence, consent, ...share }: ReceivedShare) {

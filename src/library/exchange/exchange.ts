@@ -205,13 +205,13 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
     carrySkills: async (): Promise<readonly CarriedSkill[]> =>
       (await exportSkills(deps, { scope: "all" }, await projectAt(currentFolder()))).skills,
     /** Plans taking in what members of a team share, each as what its author hands over: one thing for each, in order. */
-    planShared: async (shares: readonly HandedShare[]): Promise<ImportPlan> => {
+    planShared: async (team: string, shares: readonly HandedShare[]): Promise<ImportPlan> => {
       const plans: ImportPlan[] = [];
       const context = await createContext("", { scope: null, minConf: 0, domain: null }, shares.length > 0);
       for (const share of shares) {
         const { lessons, skills } = readCarried(share.kind, share.body);
         const plan = await planImport(
-          { ...context, from: share.author, share: share.subject },
+          { ...context, from: share.author, share: { team, name: share.subject } },
           lessons,
           skills,
         );
@@ -413,8 +413,8 @@ interface ImportContext {
   readonly known: ReadonlyMap<string, ReturnType<typeof foldImports>[number]>;
   readonly from: string;
   readonly batch: string;
-  /** By which name a team shares it. */
-  readonly share: string | null;
+  /** The team that shares it, and by which name. */
+  readonly share: NonNullable<ImportedLesson["share"]> | null;
   readonly at: number;
   readonly here: Project;
   readonly projects: readonly ProjectFold[];
@@ -480,7 +480,7 @@ async function checkLesson(context: ImportContext, carried: CarriedLesson): Prom
   const scopeId = typeof target === "string" ? "" : target.scopeId;
   // The same text for the same people is the same lesson, however often it comes.
   const id = share
-    ? sharedImportId(share)
+    ? sharedImportId(share.name)
     : makeId("i", `import ${scopeId} ${oneLine(carried.trigger)} ${oneLine(carried.action)}`);
   const about = { kind: "lesson", id, name: carried.name, says: carried.lesson } as const;
   if (typeof target === "string") return leaveOut(about, "left-out", target);
@@ -580,7 +580,7 @@ async function checkSkill(context: ImportContext, carried: CarriedSkill): Promis
   const files = preparePackage({ ...carried, files: scrubbed }, from);
   if (typeof files === "string") return leaveOut({ kind, id: "", name, says: description }, "refused", files);
   const hash = deps.versions.hashOf(files);
-  const id = share ? sharedImportId(share) : makeId("m", `${kind} ${name} ${hash}`);
+  const id = share ? sharedImportId(share.name) : makeId("m", `${kind} ${name} ${hash}`);
   const about = { kind, id, name, says: description };
   const answered = checkAnswer(about, context);
   if (answered) return answered;

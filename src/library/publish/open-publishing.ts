@@ -27,6 +27,7 @@ import {
   type ChangeHistory,
   contentKey,
   describeRefusal,
+  diffContent,
   mainText,
   nullIfDamaged,
   otherFiles,
@@ -117,6 +118,8 @@ export function openPublishing(deps: PublishDeps, refuses: Refuses = async () =>
     uncurate: () => publish(planUncurate),
     /** Every change that was intended, made or dropped. */
     changes: () => store.learning.changes.list(),
+    /** The changes to what was made of one lesson, gap or draft, each with its diff, in order. */
+    changeDiffs: (origin: string) => diffChanges(deps, origin),
   };
   return {
     ...verbs,
@@ -296,6 +299,24 @@ async function planReversal(
   );
   const [first] = steps;
   return first && left.length === 0 ? refuse(`${first.change.name} ${rejectedForGood}`) : accept(left);
+}
+
+async function diffChanges(deps: PublishDeps, origin: string) {
+  const { changes } = await readHistory(deps.store);
+  const own = changes.filter(
+    ({ change }) => change.origin.id === origin || change.members?.includes(origin) === true,
+  );
+  const restore = async ({ kind }: Change, content: string | null) =>
+    content === null || kind === "rule"
+      ? content
+      : { hash: content, files: await deps.versions.restore(content).catch(nullIfDamaged) };
+  return Promise.all(
+    own.map(async (stored) => {
+      const { change } = stored;
+      const [before, after] = [await restore(change, change.before), await restore(change, change.after)];
+      return { ...stored, diff: diffContent(change, before, after) };
+    }),
+  );
 }
 
 async function planReverse(

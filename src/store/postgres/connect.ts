@@ -40,6 +40,8 @@ function makePool({ address, schema, role, connections = 4 }: Connecting): pg.Po
   });
   // A connection that breaks while it is idle is replaced when the next one is asked for.
   pool.on("error", () => {});
+  // One that breaks in the middle says so to the query that waits for it; without a listener it would end the process.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 

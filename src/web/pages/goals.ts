@@ -1,0 +1,79 @@
+import type { Knack } from "../../open.ts";
+import type { Goal, GoalBrief } from "../../records/index.ts";
+import { several } from "../../text/index.ts";
+import { type HtmlPart, html, url } from "../html.ts";
+import { definePage } from "../page.ts";
+import { cutText, lastPart, renderCommand, renderDay, renderEmpty, renderTag } from "../parts.ts";
+
+type RunRow = Awaited<ReturnType<Awaited<ReturnType<Knack["loop"]>>["list"]>>[number];
+
+interface Goals {
+  readonly open: readonly GoalBrief[];
+  readonly closed: readonly GoalBrief[];
+  readonly owing: readonly Goal[];
+  readonly runs: readonly RunRow[];
+  readonly nameProject: (id: string) => string;
+}
+
+/** Closed goals that are listed. */
+const mostClosed = 20;
+
+export const goalsPage = definePage<Goals>({
+  path: "/goals",
+  read: async ({ knack }) => {
+    const briefs = await knack.goalBriefs();
+    const names = new Map((await knack.projects()).map(({ id, name }) => [id, name]));
+    return {
+      open: briefs.filter(({ closedAt }) => closedAt === null),
+      closed: briefs.filter(({ closedAt }) => closedAt !== null).reverse(),
+      owing: await knack.goalsById(briefs.flatMap(({ id, openDebts }) => (openDebts > 0 ? id : []))),
+      runs: await (await knack.loop()).list(null),
+      nameProject: (id) => names.get(id) ?? lastPart(id),
+    };
+  },
+  draw: (model, { desk, now }) => ({
+    title: "Goals",
+    body: html`<h1>Goals and loops</h1><div data-live="goals">
+${drawRuns(model.runs)}
+<h2>Open goals <span class="faint">${model.open.length}</span></h2>
+${
+  model.open.length === 0
+    ? renderEmpty(
+        "No goal is open.",
+        html`A goal is one thing worked on: it ends with a recorded lesson, or a reason. ${renderCommand(desk, 'goal open "…"')} opens one; ${renderCommand(desk, "config set duties say")} has Knack find them in your sessions.`,
+      )
+    : html`<ul class="rows">${model.open.map((goal) => drawGoal(goal, model, now))}</ul>`
+}
+${drawDebts(model)}
+${model.closed.length > 0 && html`<h2>Closed <span class="faint">${model.closed.length}</span></h2><ul class="rows">${model.closed.slice(0, mostClosed).map((goal) => drawGoal(goal, model, now))}</ul>`}</div>`,
+  }),
+});
+
+function drawGoal(
+  { text, project, openedAt, outcome, claim, openDebts, category }: GoalBrief,
+  { nameProject }: Goals,
+  now: number,
+): HtmlPart {
+  return html`<li>${cutText(text, 200)} <span class="faint">${nameProject(project)}, ${category}, ${renderDay(openedAt)}</span> ${outcome !== null && renderTag(outcome, outcome === "done" ? "good" : outcome === "failed" ? "bad" : "plain")} ${claim !== null && claim.until > now && renderTag(`taken by ${claim.who}`)} ${openDebts > 0 && renderTag(`owes ${several(openDebts, "lesson")}`, "warm")}</li>`;
+}
+
+function drawDebts({ owing }: Goals): HtmlPart {
+  const debts = owing.flatMap(({ id, text, debts: all }) =>
+    all.flatMap((debt) => (debt.settled ? [] : { ...debt, id, text })),
+  );
+  if (debts.length === 0) return null;
+  return html`<h2>Owed <span class="faint">${debts.length}</span></h2><ul class="rows">${debts.map(
+    ({ id, text, reason, priority, at }) =>
+      html`<li>${renderTag(String(priority), "warm")} ${reason}: ${cutText(text, 160)} <span class="faint">${id}, ${renderDay(at)}</span></li>`,
+  )}</ul>`;
+}
+
+function drawRuns(runs: readonly RunRow[]): HtmlPart {
+  if (runs.length === 0) return null;
+  return html`<h2>Loop runs <span class="faint">${runs.length}</span></h2><ul class="rows">${runs
+    .slice(0, mostClosed)
+    .map(
+      ({ begun, at, ended }) =>
+        html`<li><a href="${url(`/runs/${begun.run}`)}">${cutText(begun.goal, 160)}</a> <span class="faint">${begun.run}, ${renderDay(at)}</span> ${ended ? renderTag(ended.end, ended.end === "completed" ? "good" : "warm") : renderTag("running or stopped", "plain")} ${ended?.score != null && html`<span class="faint">score ${ended.score.toFixed(2)}</span>`}</li>`,
+    )}</ul>`;
+}

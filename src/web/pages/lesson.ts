@@ -1,0 +1,254 @@
+import { applyDecay, explainDoubt, explainHeldBack, type LessonMove } from "../../lessons/index.ts";
+import { changedFile, type PublishedItem } from "../../library/index.ts";
+import type { Knack } from "../../open.ts";
+import type { Telling } from "../../recall/index.ts";
+import type { Lesson, StoredFinding } from "../../records/index.ts";
+import { several } from "../../text/index.ts";
+import { drawTrace } from "../charts.ts";
+import { describeFinding } from "../evidence.ts";
+import { type Html, type HtmlPart, html } from "../html.ts";
+import { renderForm } from "../layout.ts";
+import { type Desk, definePage, type Visit } from "../page.ts";
+import {
+  cutText,
+  lastPart,
+  linkLesson,
+  linkSession,
+  renderDay,
+  renderDiff,
+  renderFacts,
+  renderProse,
+  renderSpan,
+  renderSure,
+  renderTag,
+} from "../parts.ts";
+import { statusWords } from "./lessons.ts";
+
+interface LessonView {
+  readonly lesson: Lesson;
+  readonly every: readonly Lesson[];
+  readonly project: string;
+  readonly evidence: Awaited<ReturnType<Knack["evidence"]>>;
+  readonly moves: readonly LessonMove[];
+  readonly tellings: readonly Telling[];
+  readonly kept: readonly PublishedItem[];
+  readonly versions: readonly LessonVersion[];
+}
+
+type LessonVersion = Awaited<ReturnType<Knack["changeDiffs"]>>[number];
+
+export const lessonPage = definePage<LessonView>({
+  path: "/lessons/:id",
+  read: async ({ knack, desk, id }) => {
+    const every = await desk.once("lessons", () => knack.lessons());
+    const lesson = every.find((one) => one.id === id);
+    if (!lesson) return null;
+    const names = new Map((await knack.projects()).map((one) => [one.id, one.name]));
+    return {
+      ...{ lesson, every, project: names.get(lesson.project) ?? lastPart(lesson.project) },
+      evidence: await knack.evidence(lesson),
+      moves: await knack.moves(lesson),
+      tellings: await knack.tellings({ lesson: id }),
+      kept: (await knack.shelf()).filter(
+        ({ origin, members }) => origin.id === id || members?.includes(lesson.id),
+      ),
+      versions: await knack.changeDiffs(id),
+    };
+  },
+  draw: (model, visit) => ({ title: model.lesson.name, body: drawLesson(model, visit) }),
+});
+
+function drawLesson(model: LessonView, { desk, now }: Visit): Html {
+  const { lesson, every, evidence, tellings, kept, project } = model;
+  const { status, confidence } = applyDecay(lesson.state, now);
+  const [says, tone] = statusWords[status];
+  const doubt = explainDoubt(lesson);
+  const held = explainHeldBack(lesson, every);
+  return html`<p class="eyebrow">${renderTag(says, tone)} ${renderSure(confidence)} <span>${lesson.artifact} for ${
+    lesson.scope === "user" ? "all your work" : project
+  }</span> <code>${lesson.id}</code></p>
+<h1 class="lesson">${renderProse(lesson.lesson)}</h1>
+${doubt !== null && html`<p class="look">Not told to agents before you keep it: ${doubt}</p>`}
+${held !== null && html`<p class="look">Neither offered nor told to agents: ${held}</p>`}
+${lesson.state.shelved !== undefined && html`<p class="look">Not offered before another session confirms it: ${lesson.state.shelved}</p>`}
+${renderFacts([
+  ["When", renderProse(lesson.trigger)],
+  ["Then", renderProse(lesson.action)],
+  [
+    "Seen in",
+    html`${several(lesson.state.sessions, "session")}, ${renderSpan(lesson.state.firstAt, lesson.state.lastAt)}`,
+  ],
+  [
+    "Kept as",
+    kept.map(
+      (one, at) =>
+        html`${at > 0 && ", "}<code>${desk.shorten(changedFile(one))}</code> ${renderTag(one.state)}`,
+    ),
+  ],
+])}
+${drawSteps(lesson)}
+${drawActions(model, desk)}
+<h2>Evidence</h2>
+${drawEvidence(mergeSessions(evidence.findings))}
+${drawAgainst(model)}
+${drawMoves(model, now)}
+${drawTold(tellings, evidence.uses)}
+${drawVersions(model, desk)}`;
+}
+
+/** Places that are shown before the others are unfolded. */
+const mostPlaces = 4;
+
+function drawEvidence(findings: readonly StoredFinding[]): HtmlPart {
+  const list = (some: readonly StoredFinding[]) =>
+    html`<ol class="chain">${some.map((one) => html`<li>${describeFinding(one)}</li>`)}</ol>`;
+  const rest = findings.slice(mostPlaces);
+  return html`${list(findings.slice(0, mostPlaces))}${rest.length > 0 && html`<details class="quiet"><summary>${several(rest.length, "more place")}</summary>${list(rest)}</details>`}`;
+}
+
+function drawSteps({ steps }: Lesson): HtmlPart {
+  return (
+    steps.length > 1 &&
+    html`<h3>Steps</h3><ol class="steps-list">${steps.map((step) => html`<li>${renderProse(step)}</li>`)}</ol>`
+  );
+}
+
+function drawActions({ lesson, kept }: LessonView, desk: Desk): HtmlPart {
+  const back = `/lessons/${lesson.id}`;
+  const isRejected = lesson.state.status === "rejected";
+  const act = (fields: Readonly<Record<string, string>>, kind: string, says: string, key?: string) =>
+    renderForm(
+      desk,
+      { ...fields, back },
+      html`<button class="${kind}"${key !== undefined && html` data-key="${key}"`}>${says}</button>`,
+    );
+  const first = kept[0];
+  return html`<div class="decide plain">${
+    isRejected
+      ? act({ do: "allow-lesson", id: lesson.id }, "", "Allow it again", "y")
+      : kept.length === 0
+        ? html`${act({ do: "keep-lesson", id: lesson.id }, "yes", "Keep", "y")}${act({ do: "reject-lesson", id: lesson.id }, "no", "Reject", "n")}`
+        : first &&
+          html`${first.reach === "draft" && act({ do: "accept", name: first.name, origin: first.origin.id }, "yes", "Accept", "y")}${act({ do: "remove", name: first.name, origin: first.origin.id }, "no", "Remove it, and never suggest it again", "n")}${act({ do: "undo", name: first.name }, "", "Undo the last change")}`
+  }</div>`;
+}
+
+/** Evidence of one session that shows the same is one to a reader. */
+function mergeSessions(findings: readonly StoredFinding[]): StoredFinding[] {
+  const shown = new Map<string, StoredFinding>();
+  for (const one of findings) {
+    const key = `${one.run} ${JSON.stringify(one.finding.excerpt)}`;
+    if (!shown.has(key)) shown.set(key, one);
+  }
+  return [...shown.values()].sort((a, b) => b.at - a.at);
+}
+
+function drawAgainst({ evidence: { against }, every }: LessonView): HtmlPart {
+  if (against.length === 0) return null;
+  return html`<h2>What speaks against it</h2><ul class="rows">${against.map(({ lessonId, run, at }) => {
+    const other = every.find(({ id }) => id === lessonId);
+    return html`<li>${renderDay(at)} ${linkLesson(lessonId, other ? renderProse(other.lesson) : lessonId)} <span class="faint">session ${lastPart(run).slice(0, 13)}</span></li>`;
+  })}</ul>`;
+}
+
+const moveWords: Readonly<Record<LessonMove["by"], string>> = {
+  found: "a session showed it",
+  worked: "its advice worked in a session",
+  failed: "its advice failed in a session",
+  opposed: "something says the opposite",
+  accepted: "you said yes",
+  rejected: "you said no",
+  unskipped: "you allowed it again",
+  retired: "nothing came of it for long",
+  promoted: "it holds in several projects",
+  demoted: "it holds only where it was learned",
+  documented: "an instruction file says it",
+  shelved: "beside the project's other lessons it is not worth showing",
+};
+
+function drawMoves({ moves, lesson }: LessonView, now: number): HtmlPart {
+  if (moves.length === 0) return null;
+  const { confidence } = applyDecay(lesson.state, now);
+  const faded = (moves.at(-1)?.confidence ?? confidence) - confidence;
+  // Where nothing moves any more, that it was seen again is told once.
+  const told = moves.filter((move, n) => {
+    const [before, next] = [moves[n - 1], moves[n + 1]];
+    const isSame = (one: LessonMove | undefined) =>
+      one?.by === move.by && one.confidence === move.confidence && one.status === move.status;
+    return !(isSame(before) && isSame(next));
+  });
+  return html`<h2>How sure Knack is, and what moved it</h2>
+${drawTrace(
+  "Confidence",
+  moves.map(({ at, confidence: value }) => ({ at, value })),
+  now,
+)}
+<ol class="moves">${told.map(({ at, by, confidence: to, status }, n) => {
+    const change = to - (told[n - 1]?.confidence ?? 0);
+    const signed = `${change < 0 ? "−" : "+"}${Math.abs(change).toFixed(2)}`;
+    return html`<li>${renderDay(at)}<span>${moveWords[by]}</span><span class="number ${change < 0 ? "down" : "up"}">${Math.abs(change) >= 0.005 && signed}</span><span class="number">${to.toFixed(2)}</span><span class="faint">${statusWords[status][0]}</span></li>`;
+  })}${
+    faded > 0.005 &&
+    html`<li>${renderDay(now)}<span>it fades while nothing confirms it</span><span class="number down">−${faded.toFixed(2)}</span><span class="number">${confidence.toFixed(2)}</span><span class="faint">${statusWords[applyDecay(lesson.state, now).status][0]}</span></li>`
+  }</ol>`;
+}
+
+const howWords: Readonly<Record<Telling["how"], string>> = {
+  told: "told",
+  offered: "named",
+  given: "given whole",
+  withheld: "held back, to compare",
+};
+
+function drawTold(
+  tellings: readonly Telling[],
+  uses: readonly {
+    readonly run: string;
+    readonly at: number;
+    readonly ok: number;
+    readonly failed: number;
+  }[],
+): Html {
+  return html`<h2>Where it was told, and what happened then</h2>${
+    tellings.length === 0
+      ? html`<p class="faint">No agent was told of it yet.</p>`
+      : html`<div class="scroll"><table class="wide"><thead><tr><th scope="col">Day</th><th scope="col">Session</th><th scope="col">How</th><th scope="col">Words</th><th scope="col">Then</th></tr></thead><tbody>${[
+          ...tellings,
+        ]
+          .reverse()
+          .slice(0, 100)
+          .map(
+            ({ at, session, transcript, how, occasion, text, outcome }) =>
+              html`<tr><td>${renderDay(at)}</td><td>${transcript === null ? lastPart(session).slice(0, 13) : linkSession(transcript, undefined, lastPart(session).slice(0, 13))}</td><td>${howWords[how]}${occasion !== null && html` at ${occasion === "failure" ? "a failure" : occasion === "prompt" ? "a prompt" : "the start"}`}</td><td>${cutText(text, 140)}</td><td>${outcome ? html`${renderTag(outcome.verdict, outcome.verdict === "helpful" ? "good" : "bad")} ${outcome.byPerson && "you said so"} ${outcome.because}` : html`<span class="faint">nobody can tell</span>`}</td></tr>`,
+          )}</tbody></table></div>`
+  }
+${
+  uses.length > 0 &&
+  html`<p>Its advice in later sessions: worked ${several(
+    uses.reduce((sum, { ok }) => sum + ok, 0),
+    "time",
+  )}, failed ${several(
+    uses.reduce((sum, { failed }) => sum + failed, 0),
+    "time",
+  )}.</p>`
+}`;
+}
+
+const whyWords: Readonly<Record<string, string>> = {
+  create: "written",
+  update: "changed",
+  remove: "removed",
+  undo: "undone",
+  archive: "archived",
+  restore: "restored",
+};
+
+function drawVersions({ versions }: LessonView, desk: Desk): HtmlPart {
+  if (versions.length === 0) return null;
+  return html`<h2>Versions</h2><ol class="chain">${[...versions]
+    .reverse()
+    .map(
+      ({ at, change, state, diff }) =>
+        html`<li><details><summary>${renderDay(at)} ${whyWords[change.why] ?? change.why} as ${change.name} ${state !== "made" && renderTag(state, "warm")}</summary>${renderDiff(diff, desk.shorten(changedFile(change)))}</details></li>`,
+    )}</ol>`;
+}

@@ -1,0 +1,116 @@
+import { applyDecay } from "../../lessons/index.ts";
+import type { Lesson, LessonStatus } from "../../records/index.ts";
+import { several } from "../../text/index.ts";
+import { html, url } from "../html.ts";
+import { definePage } from "../page.ts";
+import {
+  cutText,
+  formatNumber,
+  lastPart,
+  linkLesson,
+  paginate,
+  renderChoice,
+  renderCommand,
+  renderDay,
+  renderEmpty,
+  renderProse,
+  renderSure,
+  renderTag,
+} from "../parts.ts";
+
+/** What is shown of all lessons, as `knack lessons` does by default, or more. */
+const views = [
+  ["", "Known"],
+  ["active", "Active"],
+  ["pending", "Pending"],
+  ["promoted", "In all projects"],
+  ["conflict-hold", "Held"],
+  ["rejected", "Rejected"],
+  ["all", "All"],
+] as const;
+
+const past: readonly LessonStatus[] = ["retired", "superseded", "rejected"];
+const dayMs = 86_400_000;
+
+export const statusWords: Readonly<
+  Record<LessonStatus, readonly [says: string, tone: "plain" | "good" | "bad" | "warm"]>
+> = {
+  active: ["active", "good"],
+  pending: ["pending", "plain"],
+  promoted: ["in all projects", "good"],
+  "conflict-hold": ["held back", "warm"],
+  superseded: ["replaced", "plain"],
+  rejected: ["rejected", "bad"],
+  retired: ["retired", "plain"],
+};
+
+interface Lessons {
+  readonly shown: readonly Lesson[];
+  readonly all: number;
+  readonly counts: ReadonlyMap<LessonStatus, number>;
+  readonly view: string;
+  readonly nameProject: (id: string) => string;
+}
+
+export const lessonsPage = definePage<Lessons>({
+  path: "/lessons",
+  read: async ({ knack, desk, now, query }) => {
+    const every = await desk.once("lessons", () => knack.lessons());
+    const told =
+      query("told") === ""
+        ? null
+        : new Set((await knack.shown(0)).map(({ data }) => data.lessonId as string));
+    const since = Number(query("since"));
+    const names = new Map((await knack.projects()).map(({ id, name }) => [id, name]));
+    const status = (lesson: Lesson) => applyDecay(lesson.state, now).status;
+    const counts = new Map<LessonStatus, number>();
+    for (const lesson of every) counts.set(status(lesson), (counts.get(status(lesson)) ?? 0) + 1);
+    const view = query("status");
+    const shown = every.filter(
+      (lesson) =>
+        (view === "all" || (view === "" ? !past.includes(status(lesson)) : status(lesson) === view)) &&
+        (told === null || told.has(lesson.id)) &&
+        (!(since > 0) || lesson.state.foundAt >= now - since * dayMs),
+    );
+    return { shown, all: every.length, counts, view, nameProject: (id) => names.get(id) ?? lastPart(id) };
+  },
+  draw: ({ shown, all, counts, view, nameProject }, { desk, now, query }) => {
+    const filter = { status: view, told: query("told"), since: query("since") };
+    const { shown: rows, pager } = paginate(shown, query("page"), "/lessons", filter);
+    const count = (key: string) =>
+      key === "" || key === "all" ? null : (counts.get(key as LessonStatus) ?? 0);
+    return {
+      title: "Lessons",
+      body: html`<div class="head"><h1>Lessons</h1>${renderChoice(
+        "Which lessons",
+        views
+          .filter(([key]) => count(key) !== 0 || key === view)
+          .map(([key, name]) => {
+            const number = count(key);
+            return [
+              number === null ? name : `${name} ${formatNumber(number)}`,
+              url("/lessons", { status: key }),
+              key === view,
+            ] as const;
+          }),
+      )}</div>
+${filter.told !== "" && html`<p>Only those that agents were told. <a href="/lessons">Show all</a></p>`}
+${filter.since !== "" && html`<p>Only those found in the last ${several(Number(filter.since), "day")}. <a href="/lessons">Show all</a></p>`}
+${
+  rows.length === 0
+    ? renderEmpty(
+        all === 0 ? "No lessons yet." : "No lessons match.",
+        all === 0
+          ? html`A lesson is what a session taught: a failure and what overcame it, or your own word. ${renderCommand(desk, "learn")} finds them.`
+          : html`${formatNumber(all)} are known.`,
+      )
+    : html`<div class="scroll"><table class="wide"><thead><tr><th scope="col">Lesson</th><th scope="col">For</th><th scope="col">Status</th><th scope="col">Sure</th><th scope="col" class="number">Sessions</th><th scope="col">Last seen</th></tr></thead>
+<tbody>${rows.map((lesson) => {
+        const now_ = applyDecay(lesson.state, now);
+        const [says, tone] = statusWords[now_.status];
+        return html`<tr><td>${linkLesson(lesson.id, renderProse(cutText(lesson.lesson, 160)))}</td><td>${lesson.scope === "user" ? "all your work" : cutText(nameProject(lesson.project), 28)}</td><td>${renderTag(says, tone)}</td><td>${renderSure(now_.confidence)}</td><td class="number">${lesson.state.sessions}</td><td>${renderDay(lesson.state.lastAt)}</td></tr>`;
+      })}</tbody></table></div>${pager}`
+}`,
+    };
+  },
+});

@@ -1,0 +1,142 @@
+import type { Knack } from "../../open.ts";
+import { type BenefitReport, describeCure } from "../../recall/index.ts";
+import type { Item } from "../../records/index.ts";
+import { several } from "../../text/index.ts";
+import { type Html, type HtmlPart, html, url } from "../html.ts";
+import { definePage } from "../page.ts";
+import {
+  cutText,
+  formatNumber,
+  lastPart,
+  linkLesson,
+  paginate,
+  renderChoice,
+  renderCommand,
+  renderEmpty,
+  renderProse,
+  renderTag,
+} from "../parts.ts";
+
+type Found = Awaited<ReturnType<Knack["find"]>>[number];
+type Match = Awaited<ReturnType<Knack["recall"]>>["matches"][number];
+
+interface Library {
+  readonly items: readonly Item[];
+  readonly problems: Awaited<ReturnType<Knack["catalog"]>>["problems"];
+  readonly rules: Awaited<ReturnType<Knack["shelf"]>>;
+  readonly report: BenefitReport;
+  readonly asked: string;
+  readonly found: readonly Found[];
+  readonly matches: readonly Match[];
+  readonly nameProject: (id: string) => string;
+}
+
+const kinds = [
+  ["", "All"],
+  ["skill", "Skills"],
+  ["rule", "Rules"],
+  ["command", "Commands"],
+  ["agent", "Agents"],
+] as const;
+
+export const libraryPage = definePage<Library>({
+  path: "/library",
+  read: async ({ knack, desk, query }) => {
+    const asked = query("q").trim().slice(0, 2_000);
+    const { items, problems } = await desk.once("catalog", () => knack.catalog({ cwd: process.cwd() }));
+    const names = new Map((await knack.projects()).map(({ id, name }) => [id, name]));
+    return {
+      ...{ items, problems, asked },
+      rules: (await knack.shelf()).filter(({ kind, reach }) => kind === "rule" && reach !== "draft"),
+      report: await desk.once("report", () => knack.report(0)),
+      found: asked === "" ? [] : await knack.find(asked),
+      matches: asked === "" ? [] : (await knack.recall(asked)).matches,
+      nameProject: (id) => (id === "user" ? "all your work" : (names.get(id) ?? lastPart(id))),
+    };
+  },
+  draw: (model, { desk, query }) => ({
+    title: model.asked === "" ? "Library" : `Search: ${cutText(model.asked, 40)}`,
+    body:
+      model.asked === ""
+        ? drawLibrary(model, query("kind"), query("page"), renderCommand(desk, "learn"))
+        : drawFound(model),
+  }),
+});
+
+function drawLibrary(
+  { items, problems, rules, report, nameProject }: Library,
+  kind: string,
+  page: string,
+  learn: Html,
+): Html {
+  const credits = new Map(report.items.map((one) => [one.id, one]));
+  const rows = [
+    ...items.map((item) => ({ ...item, credit: credits.get(item.id) })),
+    ...rules.map(({ name, text, origin, askedIn }) => ({
+      ...{ name, description: text ?? "", kind: "rule" as const, owner: "knack" as const, path: "" },
+      ...{ scopeId: askedIn ?? "user", credit: credits.get(origin.id), lesson: origin.id },
+    })),
+  ].sort((a, b) => (b.credit?.shown ?? 0) - (a.credit?.shown ?? 0) || (a.name < b.name ? -1 : 1));
+  const wanted = rows.filter((row) => kind === "" || row.kind === kind);
+  const { shown, pager } = paginate(wanted, page, "/library", { kind });
+  const broken = new Map(problems.map((one) => [one.path, one]));
+  const count = (of: string) => (of === "" ? rows.length : rows.filter((row) => row.kind === of).length);
+  return html`<div class="head"><h1>Library</h1>${renderChoice(
+    "What kind",
+    kinds
+      .filter(([of]) => of === "" || count(of) > 0)
+      .map(
+        ([of, name]) =>
+          [`${name} ${formatNumber(count(of))}`, url("/library", { kind: of }), of === kind] as const,
+      ),
+  )}</div>
+${
+  shown.length === 0
+    ? renderEmpty(
+        "Your agents have no skills, rules, commands or agents yet.",
+        html`What you keep of what sessions teach is listed here, beside everything your agents have already: how often it was shown, used, and what it was worth. ${learn} finds lessons.`,
+      )
+    : html`<p class="why">What all your agents can be given, and what came of it, in sessions.</p>
+<div class="scroll"><table class="wide"><thead><tr><th scope="col">Name</th><th scope="col">For</th><th scope="col" class="number">Shown</th><th scope="col" class="number">Used</th><th scope="col" class="number">Helpful</th><th scope="col" class="number">Harmful</th><th scope="col" class="number">Saved</th><th scope="col" class="number">Characters</th><th scope="col">Health</th></tr></thead>
+<tbody>${shown.map((row) => {
+        const { credit } = row;
+        const problem = broken.get(row.path);
+        const name = "lesson" in row ? linkLesson(row.lesson, row.name) : html`<b>${row.name}</b>`;
+        const number = (value: number | undefined) =>
+          value ? formatNumber(value) : html`<span class="faint">–</span>`;
+        return html`<tr><td>${name} ${renderTag(row.kind)} ${row.owner !== "knack" && html`<span class="faint">${row.owner}</span>`}<br><span class="faint">${cutText(row.description, 150)}</span></td><td>${cutText(nameProject(row.scopeId), 24)}</td><td class="number">${number(credit?.shown)}</td><td class="number">${number(credit?.used)}</td><td class="number">${number(credit?.helpful)}</td><td class="number">${number(credit?.harmful)}</td><td class="number">${number(credit?.saved)}</td><td class="number">${number(credit?.characters)}</td><td>${problem ? html`<span title="${problem.message}">${renderTag(problem.severity, problem.severity === "error" ? "bad" : "warm")}</span>` : renderTag("fine", "good")}</td></tr>`;
+      })}</tbody></table></div>${pager}`
+}
+${drawProblems(problems)}`;
+}
+
+function drawProblems(problems: Library["problems"]): HtmlPart {
+  if (problems.length === 0) return null;
+  return html`<h2>Problems</h2><ul class="rows">${problems
+    .slice(0, 50)
+    .map(
+      ({ path, severity, message, hint }) =>
+        html`<li>${renderTag(severity, severity === "error" ? "bad" : "warm")} <code>${path}</code><br>${message} <span class="faint">${hint}</span></li>`,
+    )}</ul>`;
+}
+
+/** What the hook would find for these words, and why. */
+function drawFound({ asked, found, matches }: Library): Html {
+  return html`<h1>Search</h1>
+<form class="search" action="/library" role="search"><label for="asked">A prompt, or the words of a failure</label><div><input id="asked" name="q" type="search" value="${asked}"><button class="yes">Search</button></div></form>
+${
+  found.length + matches.length === 0
+    ? renderEmpty(
+        "Nothing known about this.",
+        "An agent that is asked this, or meets this, is told nothing by Knack.",
+      )
+    : html`<p class="why">${several(matches.length, "lesson")} and ${several(found.length, "thing")} of the library, as the hook finds them.</p>`
+}
+<ol class="chain">${matches.map(
+    ({ best, lesson, score, from }) =>
+      html`<li><p class="eyebrow">lesson ${Math.round(score * 100)} % sure ${linkLesson(lesson.id, lesson.name)}</p><p class="lead">${renderProse(best.finding.lesson)}</p><p class="faint">Found in ${several(from.length, "place")}; ${renderProse(describeCure(best.finding, lesson.state.acceptedAt !== undefined))}</p></li>`,
+  )}${found.map(
+    ({ card, how, chance, why }) =>
+      html`<li><p class="eyebrow">${card.draft ? "draft " : ""}${card.kind} ${Math.round(chance * 100)} % sure; ${how === "load" ? "an agent would be given all of it" : "an agent would be told its name"}</p><p class="lead">${card.name}</p><p>${cutText(card.description, 400)}</p><p class="faint">Why: ${cutText(why, 300)}</p></li>`,
+  )}</ol>`;
+}

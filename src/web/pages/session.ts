@@ -1,0 +1,153 @@
+import type { Knack } from "../../open.ts";
+import type { Telling } from "../../recall/index.ts";
+import { type Event, getSessionId, isPersons, type Lead } from "../../records/index.ts";
+import { several } from "../../text/index.ts";
+import type { SessionView } from "../../transcripts/index.ts";
+import { type Html, type HtmlPart, html, url } from "../html.ts";
+import { definePage } from "../page.ts";
+import {
+  cutText,
+  formatNumber,
+  lastPart,
+  linkLesson,
+  pageSize,
+  renderDay,
+  renderFacts,
+  renderProse,
+  renderTag,
+  sessionKey,
+} from "../parts.ts";
+
+type Judged = Awaited<ReturnType<Knack["judged"]>>[number];
+
+interface SessionModel {
+  readonly session: SessionView;
+  readonly events: readonly Event[];
+  readonly tellings: readonly Telling[];
+  readonly leads: readonly Lead[];
+  readonly judged: Judged | undefined;
+  /** The lessons that rest on an event here, by its ref. */
+  readonly taught: ReadonlyMap<string, readonly { readonly id: string; readonly lesson: string }[]>;
+}
+
+/** Events on one page of a session: most are short. */
+const pageEvents = 4 * pageSize;
+
+export const sessionPage = definePage<SessionModel>({
+  path: "/sessions/:id",
+  read: async ({ knack, desk, id }) => {
+    const all = await desk.once("sessions", () => knack.knownSessions());
+    const session = all.find((one) => [one.id, getSessionId(one)].some((name) => sessionKey(name) === id));
+    if (!session) return null;
+    const events = await knack.events(session);
+    const findings = await knack.shownFindings([session]);
+    const lessons = new Map(
+      (await desk.once("lessons", () => knack.lessons())).map((one) => [one.id as string, one.lesson]),
+    );
+    const taught = new Map<string, { id: string; lesson: string }[]>();
+    for (const { lessonId, finding } of findings) {
+      const ref = finding.refs[0] ?? "";
+      const lesson = lessons.get(lessonId) ?? finding.lesson;
+      taught.set(ref, [...(taught.get(ref) ?? []), { id: lessonId, lesson }]);
+    }
+    return {
+      ...{ session, events, taught },
+      tellings: await knack.tellings({ session: getSessionId(session) }),
+      leads: (await knack.leads()).flatMap((one) => (one.session.id === session.id ? one.lead : [])),
+      judged: (await knack.judged()).find((one) => one.session === session.id),
+    };
+  },
+  draw: (model, { desk, query }) => {
+    const { session, events, tellings, leads, judged } = model;
+    const { counts, startedAt, endedAt, format, project, path } = session;
+    const last = Math.max(1, Math.ceil(events.length / pageEvents));
+    const page = Math.min(last, Math.max(1, Number.parseInt(query("page"), 10) || 1));
+    const shown = events.slice((page - 1) * pageEvents, page * pageEvents);
+    const minutes =
+      startedAt !== null && endedAt !== null ? Math.round((endedAt - startedAt) / 60_000) : null;
+    return {
+      title: `Session ${getSessionId(session).slice(0, 8)}`,
+      body: html`<p class="eyebrow">${renderTag(format)} ${project.name} ${renderDay(startedAt)}</p>
+<h1>Session <code>${lastPart(getSessionId(session)).slice(0, 13)}</code></h1>
+${renderFacts([
+  [
+    "It had",
+    `${several(counts.prompts, "prompt")}, ${several(counts.calls, "call")}, ${counts.failed} failed, ${counts.rejected} rejected`,
+  ],
+  ["It took", minutes !== null && minutes > 0 && several(minutes, "minute")],
+  ["Knack told", tellings.length > 0 && several(tellings.length, "thing")],
+  ["Leads", describeLeads(leads, judged)],
+  ["Transcript", html`<code>${desk.shorten(path)}</code>`],
+])}
+${judged && judged.aside.length > 0 && html`<details class="quiet"><summary>${several(judged.aside.length, "lead")} left aside by ${judged.model}</summary><ul>${judged.aside.map(({ what, because }) => html`<li>${what}: <span class="faint">${because}</span></li>`)}</ul></details>`}
+${
+  events.length === 0
+    ? html`<p class="look">The words of this session are not kept any more; its counts are.</p>`
+    : html`<ol class="timeline">${shown.map((event) => drawEvent(event, model))}</ol>`
+}
+${last > 1 && drawPager(session.id, page, last)}`,
+    };
+  },
+});
+
+function describeLeads(leads: readonly Lead[], judged: Judged | undefined): HtmlPart {
+  if (judged)
+    return html`judged by ${judged.model}: ${several(judged.lessons.length, "lesson")}, ${several(judged.aside.length, "lead")} left aside`;
+  return (
+    leads.length > 0 && html`${several(leads.length, "place")} where something may be learned, not judged yet`
+  );
+}
+
+function drawPager(id: string, page: number, last: number): Html {
+  const to = (n: number, says: string) =>
+    n >= 1 && n <= last && html`<a href="${url(`/sessions/${sessionKey(id)}`, { page: n })}">${says}</a>`;
+  return html`<nav class="pager" aria-label="Further pages">${to(page - 1, "← Earlier")}<span>part ${page} of ${last}</span>${to(page + 1, "Later →")}</nav>`;
+}
+
+/** Lines of a text that are shown before it is unfolded. */
+const openChars = 600;
+
+function drawEvent(event: Event, { tellings, leads, taught }: SessionModel): HtmlPart {
+  const lead = leads.find(({ refs }) => refs[0] === event.ref);
+  const lessons = taught.get(event.ref) ?? [];
+  const { at, endedAt } = event;
+  const from = at ?? 0;
+  const told =
+    at === null
+      ? []
+      : tellings.filter((one) => one.at >= from && one.at <= Math.max(from, endedAt ?? from) + 2_000);
+  return html`<li id="${event.ref}" class="event ${event.kind} ${event.outcome ?? ""}">${drawWhat(event)}${
+    lessons.length > 0 &&
+    html`<p class="mark-lesson">Taught: ${lessons.map(({ id, lesson }, n) => html`${n > 0 && "; "}${linkLesson(id, renderProse(cutText(lesson, 160)))}`)}</p>`
+  }${lead && html`<p class="mark-lead">A lead: ${cutText(lead.summary, 200)} <span class="faint">${lead.kind}, not judged yet</span></p>`}${told.map(
+    ({ how, text, id, outcome }) =>
+      html`<p class="mark-told">Knack ${how === "withheld" ? "held back" : how === "told" ? "told" : "offered"}: ${how === "told" ? linkLesson(id, cutText(text, 300)) : cutText(text, 300)} ${outcome && renderTag(outcome.verdict, outcome.verdict === "helpful" ? "good" : "bad")}</p>`,
+  )}</li>`;
+}
+
+function drawWhat(event: Event): HtmlPart {
+  const { kind, ref, text, sidechain } = event;
+  const label = html`<a class="ref" href="#${ref}">${ref}</a>`;
+  if (kind === "call") return drawCall(event, label);
+  const who =
+    kind === "prompt" ? (isPersons(event) ? "You" : "A program") : kind === "reply" ? "The agent" : "Note";
+  return html`<p class="who">${who}${sidechain && " (subagent)"} ${label}</p>${drawText(text, "words")}`;
+}
+
+function drawCall({ tool, input, command, files, outcome, exitCode, text }: Event, label: Html): HtmlPart {
+  const isBad = outcome === "failed" || outcome === "rejected";
+  const [first] = Object.values(input ?? {}).filter((value) => typeof value === "string");
+  const what = command ?? files[0] ?? String(first ?? "");
+  const state =
+    outcome === null || outcome === "ok"
+      ? null
+      : renderTag(exitCode === null ? outcome : `${outcome}, exit ${exitCode}`, isBad ? "bad" : "plain");
+  const line = html`<span class="tool">${tool ?? "call"}</span> ${what !== "" && html`<code>${cutText(what, 400)}</code>`} ${state}`;
+  if (text.trim() === "") return html`<p class="call">${line} ${label}</p>`;
+  return html`<details${isBad && html` open`}><summary class="call">${line} <span class="faint">${formatNumber(text.length)} characters</span> ${label}</summary><pre class="code">${text}</pre></details>`;
+}
+
+function drawText(text: string, kind: string): HtmlPart {
+  if (text.length <= openChars) return html`<div class="${kind}">${text}</div>`;
+  return html`<details><summary><span class="${kind}">${cutText(text, openChars)}</span></summary><div class="${kind}">${text}</div></details>`;
+}
