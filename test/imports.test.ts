@@ -85,6 +85,7 @@ const allowed: Record<string, readonly string[]> = {
     "spool",
     "transcripts",
     "trust",
+    "unbash",
   ],
   "index.ts": ["base", "program.ts"],
   learning: [
