@@ -33,7 +33,7 @@ import {
   readLedger,
   type Store,
 } from "./store/index.ts";
-import { openTeam } from "./team/index.ts";
+import { openTeam, openTeamWork, type TeamLibrary } from "./team/index.ts";
 import { findCheckout, openSessions, rebuild, Transcripts } from "./transcripts/index.ts";
 import { createRedactor, type Redactor } from "./trust/index.ts";
 
@@ -47,6 +47,8 @@ export interface KnackOptions {
   readonly dryRun?: boolean;
   /** With `dryRun`: start empty, not with what is known. */
   readonly blank?: boolean;
+  /** Work in this store instead of the home's own. */
+  readonly store?: Store;
   /** Read a copy of the database, where the home cannot be written. */
   readonly copy?: boolean;
   /** Who judges sessions, whatever the settings say. */
@@ -70,7 +72,7 @@ export async function openKnack(options: KnackOptions = {}) {
   } = options;
   const home = resolveHome(env);
   const surroundings = { home: userHome(env), env };
-  const store = await openStore(home, clock, options);
+  const store = options.store ?? (await openStore(home, clock, options));
   // A person may have made the folder, or copied it, with a wider mode. Only with a database is it Knack's for certain.
   if (!dryRun && !options.copy) keepPrivate(home.folder);
   const work = createBackgroundWork(store, clock);
@@ -157,6 +159,10 @@ export async function openKnack(options: KnackOptions = {}) {
     ...authoring,
     ...openReviews({ ...deps, catalog: () => stock.catalog() }),
     ...openTeam({ ...deps, env, library }),
+    ...openTeamWork({
+      ...{ ...deps, env, library },
+      openLibrary: (teamStore) => openTeamLibrary({ ...options, env, clock, redactor, store: teamStore }),
+    }),
     ...work,
     /** Does the daily maintenance; null where it was done already. */
     maintain: (again: { readonly again?: boolean } = {}) =>
@@ -174,6 +180,11 @@ export async function openKnack(options: KnackOptions = {}) {
       await redactor.close();
     },
   };
+}
+
+/** The part of Knack that a team's jobs need, over the team's store. */
+async function openTeamLibrary(options: KnackOptions): Promise<TeamLibrary> {
+  return openKnack(options);
 }
 
 async function openStore({ database }: Home, clock: Clock, options: KnackOptions): Promise<Store> {

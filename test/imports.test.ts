@@ -205,8 +205,10 @@ const allowed: Record<string, readonly string[]> = {
   team: [
     "base",
     "failures",
+    "learning",
     "lessons",
     "library",
+    "models",
     "node:",
     "recall",
     "records",

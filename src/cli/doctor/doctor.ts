@@ -113,10 +113,10 @@ async function examine(call: AnyCall, rebuilding: boolean): Promise<Examination>
       age: (at) => formatAge(at, now),
     };
     const results: CheckResults = {
-      home: checkHome(home.folder),
+      home: checkHome(home.folder, screen.path),
       settings: checkSettings(home, roots),
       ...(knack ? await checkStore(knack, rebuilding, screen) : { database: describeNoStore(error) }),
-      ...(await checkTranscripts(env)),
+      ...(await checkTranscripts(env, screen.path)),
       ...checkPlugin(context, fileURLToPath(new URL("./hook.cjs", redactionThread))),
       ...(await checkInstalls(context, call)),
       ...(await checkActivity(context)),
@@ -191,14 +191,14 @@ function describeNoStore(error: KnackError | null): CheckResult {
   return error ? wrong(error.message, error.hint ?? "") : right("none yet; knack sessions makes it");
 }
 
-function checkHome(folder: string): CheckResult {
+function checkHome(folder: string, path: DoctorContext["path"]): CheckResult {
   // The folder itself, or the one that it would be made in.
   let place = folder;
   while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
   try {
     if (!statSync(place).isDirectory()) throw new Error("it is not a folder");
     accessSync(place, constants.W_OK);
-    return right(folder);
+    return right(path(folder));
   } catch (error) {
     const says = `cannot write to ${folder}: ${errorMessage(error)}`;
     return wrong(says, "set KNACK_HOME to a folder that you can write to");
