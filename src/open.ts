@@ -124,6 +124,19 @@ export async function openKnack(options: KnackOptions = {}) {
     const [known] = await store.projects.get([id]);
     return pagesOf({ id, name: known?.name ?? id, root: known?.root ?? root });
   };
+  const duties = openDuties({
+    ...deps,
+    items: stock.items,
+    // A project without pages keeps its lessons with the goals.
+    pages: async (project): Promise<KeepInto | null> => (await pagesWherever(project))?.forGoals() ?? null,
+    findFitting: async (text, root) => {
+      const pages = root === null ? null : pagesOf(await shared.projectAt(root));
+      return [
+        ...(await library.find(text, root ?? undefined)).map(({ card }) => card.name),
+        ...((await pages?.find(text)) ?? []).map(({ page }) => page),
+      ];
+    },
+  });
   return {
     ...sessions,
     /** The project that a folder belongs to, and its id. */
@@ -133,19 +146,7 @@ export async function openKnack(options: KnackOptions = {}) {
     ...openLearning(deps, { ...recall, ...authoring, creditSeen }),
     ...openLessons(deps),
     ...library,
-    ...openDuties({
-      ...deps,
-      items: stock.items,
-      // A project without pages keeps its lessons with the goals.
-      pages: async (project): Promise<KeepInto | null> => (await pagesWherever(project))?.forGoals() ?? null,
-      findFitting: async (text, root) => {
-        const pages = root === null ? null : pagesOf(await shared.projectAt(root));
-        return [
-          ...(await library.find(text, root ?? undefined)).map(({ card }) => card.name),
-          ...((await pages?.find(text)) ?? []).map(({ page }) => page),
-        ];
-      },
-    }),
+    ...duties,
     pages: pagesOf,
     /** The pages of the project here that fit a text, as the library's search would rank them. */
     findPages: async (text: string, cwd = process.cwd()) =>
@@ -153,7 +154,7 @@ export async function openKnack(options: KnackOptions = {}) {
     /** The learning loop, which most commands do not need. */
     loop: async () => {
       const { openLoop } = await import("./loop/index.ts");
-      return openLoop({ ...deps, env, template: options.template });
+      return openLoop({ ...deps, env, template: options.template, goal: duties.goal });
     },
     ...recall,
     ...authoring,

@@ -123,6 +123,7 @@ const allowed: Record<string, readonly string[]> = {
   ],
   loop: [
     "base",
+    "duties",
     "lessons",
     "models",
     "node:",
@@ -278,6 +279,7 @@ const touching: readonly string[] = [
   "loop/run.ts",
   "loop/state/digest.ts",
   "loop/state/repository.ts",
+  "loop/surroundings.ts",
   "loop/work-folder.ts",
   "loop/workspace.ts",
   "models/api.ts",

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, isAbsolute } from "node:path";
 import * as z from "zod/mini";
 import {
   errorMessage,
@@ -183,6 +183,12 @@ const allSettings = {
     numberUpTo(1_440),
     "minutes for one worker",
   ),
+  "loop.spans": setting(
+    "where runs of the loop are told as OpenTelemetry spans; null: nowhere",
+    null,
+    z.nullable(z.string().check(z.refine(isNear))),
+    "a file such as /home/me/spans.jsonl, an address of this machine such as http://127.0.0.1:4318, or null",
+  ),
   review: setting(
     "reviews in the background",
     "off",
@@ -230,6 +236,12 @@ export function describeSetting(key: keyof Settings): { readonly about: string; 
 function isAddress(word: string): boolean {
   const { protocol, username, password } = URL.canParse(word) ? new URL(word) : new URL("none:");
   return /^https?:$/.test(protocol) && username === "" && password === "" && !/[?#]/.test(word);
+}
+
+/** A file by its full path, or an address that does not lead off this machine. */
+function isNear(word: string): boolean {
+  const { hostname } = URL.canParse(word) ? new URL(word) : { hostname: "" };
+  return isAbsolute(word) || (isAddress(word) && /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname));
 }
 
 type UserFile = Partial<Settings> & {
