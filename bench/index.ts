@@ -4,6 +4,7 @@ import { evolving } from "./evolve.ts";
 import { hooks } from "./hooks.ts";
 import { learning } from "./learning.ts";
 import { library } from "./library.ts";
+import { looping } from "./loop.ts";
 import type { Figure } from "./measure.ts";
 import { promoting } from "./promote.ts";
 import { reading } from "./reading.ts";
@@ -26,6 +27,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   hooks,
   turns,
   duties: checkingDuties,
+  loop: looping,
 };
 
 const asked = process.argv.slice(2);

@@ -1,3 +1,4 @@
+export { consolidateProjects } from "./consolidate.ts";
 export { type Judging, type JudgingPlan, openJudging } from "./judge-waiting.ts";
 export {
   createJudgeSource,

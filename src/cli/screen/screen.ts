@@ -101,7 +101,8 @@ function readColumns(stream: NodeJS.WriteStream): number | null {
 
 function cleanValue(key: string, value: unknown): unknown {
   if (typeof value === "string") return redact(value);
-  if (typeof value === "number") return /^at$|_at$|[a-z]At$/.test(key) ? iso(value || null) : value;
+  if (typeof value === "number")
+    return /^(?:at|deadline)$|_at$|[a-z]At$/.test(key) ? iso(value || null) : value;
   return value;
 }
 
