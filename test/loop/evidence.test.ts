@@ -80,7 +80,7 @@ describe("What runs say about a change", () => {
       weigh([...repeat(27, 1), 0, 0, 0], [...repeat(18, 1), ...repeat(12, 0)]).provisional.p,
     ).toBeCloseTo(0.0073, 4);
     const ranks = (from: number) => Array.from({ length: 10 }, (_, n) => (from - n) / 20);
-    expect(weigh(ranks(15), ranks(10)).provisional.p).toBeCloseTo(0.005, 3);
+    expect(weigh(ranks(15), ranks(10)).provisional.p).toBeCloseTo(0.00508, 5);
   });
 });
 

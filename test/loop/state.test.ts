@@ -42,7 +42,7 @@ function git(folder: string, ...args: string[]): string {
 describe("A state folder", () => {
   test("is a git repository with a fixed author, whatever the person's configuration and hooks say", async () => {
     const state = await aState();
-    const hook = join(state.path, ".git/hooks/pre-commit");
+    const hook = join(state.path, ".git/hooks/post-commit");
     mkdirSync(join(state.path, ".git/hooks"), { recursive: true });
     writeFileSync(hook, "#!/bin/sh\ntouch ran; exit 1\n", { mode: 0o755 });
     git(state.path, "config", "user.name", "Somebody");
@@ -233,7 +233,9 @@ describe("Curation", () => {
       await state.readHead(),
       null,
     ]);
-    expect((await back(second, "again")).refused).toHaveLength(1);
+    expect((await back(second, "again")).refused).toEqual([
+      { what: second, reason: "it is no change that can be reverted" },
+    ]);
   });
 });
 
@@ -272,6 +274,9 @@ describe("Ten runs before a change and ten since", () => {
       ["better", false],
     ]);
     expect((await curate()).reverted).toEqual(reverted);
+    // What came after it was taken back says nothing about it.
+    await play(1);
+    expect((await state.listChanges())[0]?.evidence.after).toEqual({ runs: 10, met: 0, meanScore: 0 });
   });
 });
 
