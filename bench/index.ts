@@ -5,6 +5,7 @@ import { hooks } from "./hooks.ts";
 import { learning } from "./learning.ts";
 import { library } from "./library.ts";
 import type { Figure } from "./measure.ts";
+import { page } from "./page.ts";
 import { promoting } from "./promote.ts";
 import { reading } from "./reading.ts";
 import { recalling } from "./recall.ts";
@@ -26,6 +27,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   hooks,
   turns,
   duties: checkingDuties,
+  page,
 };
 
 const asked = process.argv.slice(2);

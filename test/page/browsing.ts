@@ -1,6 +1,7 @@
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import type { PageProcess } from "../helpers/page.ts";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -23,7 +24,7 @@ export function useBrowser(): () => Browser {
   return () => browser as Browser;
 }
 
-interface Looking {
+export interface Looking {
   readonly width?: number;
   readonly dark?: boolean;
 }
@@ -56,7 +57,6 @@ export async function enter(
 
 /** What axe finds on a page that is serious, each with the first place of it. */
 export async function findBarriers(tab: Page): Promise<string[]> {
-  const { readFileSync } = await import("node:fs");
   // The page allows no script but its own; one that a debugger runs is none of the page's.
   await tab.evaluate(readFileSync(axe, "utf8"));
   return tab.evaluate(async () => {
@@ -71,6 +71,41 @@ export async function findBarriers(tab: Page): Promise<string[]> {
 }
 
 /** How far a page reaches beyond its window, in pixels. */
-export function measureOverflow(tab: Page): Promise<number> {
-  return tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+function measureOverflow(tab: Page): Promise<number> {
+  return tab.evaluate("Math.max(0, document.documentElement.scrollWidth - innerWidth)");
+}
+
+/** The narrowest, a usual and the widest window. */
+export const windows = [
+  [360, false],
+  [1280, true],
+  [2560, false],
+] as const;
+
+const paths = ["/", "/?days=91", "/inbox", "/lessons", "/lessons?status=all", "/library", "/sessions"];
+
+/** A page of each that is about one thing, by the first link to it. */
+const single = { "/lessons/": "/lessons?status=all", "/sessions/": "/sessions" };
+
+/** Looks at every page: each is there, fits its window, has nothing that shuts anybody out, and complains of nothing. */
+export async function checkPages(
+  browser: Browser,
+  page: Pick<PageProcess, "address" | "origin">,
+  looking: Looking,
+  more: readonly string[] = [],
+): Promise<void> {
+  const { tab, complaints } = await enter(browser, page, looking);
+  const found = [...paths, ...more];
+  for (const [start, list] of Object.entries(single)) {
+    await tab.goto(`${page.origin}${list}`);
+    const first = tab.locator(`main a[href^="${start}"]`).first();
+    if ((await first.count()) > 0) found.push((await first.getAttribute("href")) ?? "");
+  }
+  for (const path of found) {
+    const answer = await tab.goto(`${page.origin}${path}`);
+    expect({ path, status: answer?.status() }).toEqual({ path, status: 200 });
+    expect({ path, overflow: await measureOverflow(tab) }).toEqual({ path, overflow: 0 });
+    expect({ path, barriers: await findBarriers(tab) }).toEqual({ path, barriers: [] });
+  }
+  expect(complaints).toEqual([]);
 }

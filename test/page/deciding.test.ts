@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ describe("At the keyboard, a person", () => {
     await tab.locator("textarea").fill("Lint before each commit, with my own words.");
     await Promise.all([tab.waitForEvent("load"), tab.locator("button.yes").click()]);
     expect(await waiting()).toBe(2);
-    expect(readFileSync(join(harbor, "CLAUDE.local.md"), "utf8")).toContain("with my own words");
+    expect(Object.values(filesIn(join(home, "work"))).join()).toContain("with my own words");
     // Letters that are typed are no commands.
     await tab.locator("#find").fill("ynu");
     expect(await waiting()).toBe(2);
