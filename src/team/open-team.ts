@@ -149,6 +149,10 @@ export function openTeam(deps: TeamDeps) {
     /** Plans sharing lessons and skills, and shows what would be sent. */
     planShare: async (lessons: readonly Lesson[], skills: readonly string[]) => {
       const state = requireState();
+      if (state.members.some(({ id, role }) => id === state.self && role === "reader"))
+        throw new KnackError("TEAM_REFUSED", `You are a reader of ${state.name}, who shares nothing.`, {
+          hint: "Ask a maintainer for another role: knack team role <you> --role member",
+        });
       const plans = [await planLessonShares(deps, lessons, state)];
       for (const name of skills) {
         const plan = await planSkillShare(deps, name, state);

@@ -92,13 +92,15 @@ async function exchangeEntries(
   state = pulled.state;
   const { left, taken, ...done } = await takeShares(deps, state, until);
   state = { ...state, left, taken };
-  const news = await listNews(deps, state, key);
+  // A reader only reads.
+  const mayWrite = state.members.some(({ id, role }) => id === state.self && role !== "reader");
+  const news = mayWrite ? await listNews(deps, state, key) : [];
   await store.transaction(async (tx) =>
     tx.team.append(
       (await sealAll({ store: tx }, news, state, key)).map((entry) => ({ ...entry, recordedAt: null })),
     ),
   );
-  const sent = await pushEntries(deps, database, key, until);
+  const sent = mayWrite ? await pushEntries(deps, database, key, until) : 0;
   // The database's own times of what was just sent.
   const back = sent > 0 ? await pullEntries(deps, state, database, until) : { ...pulled, state };
   folder.writeState({ ...back.state, syncedAt: clock.now(), failed: null });

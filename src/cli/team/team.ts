@@ -132,7 +132,9 @@ async function showStatus(call: OpenTeamCall): Promise<number> {
         `The last sync failed (${formatTime(state.failed.at)}): ${oneLine(state.failed.because, 200)}`,
       "",
       `You share ${several(shared, "lesson or skill", "lessons and skills")}${unsent > 0 ? `; ${several(unsent, "entry waits", "entries wait")} for the next sync` : ""}.`,
-      `${several(received.length - waiting.length, "lesson")} of others accepted, ${waiting.length} wait for you${waiting.length > 0 ? `: ${screen.knack} team inbox` : "."}`,
+      received.length === 0
+        ? "Nothing that others share is for a project of this machine yet."
+        : `Of others: ${received.length - waiting.length} accepted, ${waiting.length} wait for you${waiting.length > 0 ? `: ${screen.knack} team inbox` : "."}`,
       rules.yes !== null &&
         `Accepted without asking: lessons to which ${several(rules.yes, "member")} said yes.`,
       faults.map((fault) => `! ${fault}`),
