@@ -94,7 +94,7 @@ const allSettings = {
     "off, or ask (the agent, once a session)",
   ),
   duties: setting(
-    "see that no goal ends without its lesson",
+    "tell of work that taught something and kept nothing",
     "off",
     z.enum(dutySettings),
     "off, say (tell what a goal owes), or block (hold the end of a turn once)",

@@ -129,7 +129,12 @@ async function examine(call: AnyCall, rebuilding: boolean): Promise<Examination>
   }
 }
 
-function describeChecks(checks: readonly Check[], screen: Screen): Lines {
+function describeChecks(all: readonly Check[], screen: Screen): Lines {
+  // Links of an agent that is not there are one line.
+  const isToldBefore = ({ says, repair }: Check, at: number) =>
+    says.startsWith("not installed") &&
+    all.findIndex((other) => other.says === says && other.repair === repair) < at;
+  const checks = all.filter((check, at) => !isToldBefore(check, at));
   const width = Math.max(...checks.map(({ name }) => name.length));
   return checks.map(({ name, ok, says, repair }, at) => {
     const state = !ok
