@@ -23,9 +23,9 @@ export async function hooks(): Promise<Figure[]> {
       PATH: process.env.PATH ?? "",
     });
     // A worker makes the snapshot of what its home has learned, so where one is started there is as much in its database.
-    const [env, workingEnv] = [envFor("full"), envFor("working")];
-    for (const made of [env.HOME, env.KNACK_HOME]) mkdirSync(made);
-    await fillSnapshot(resolveHome(env).snapshot, folder);
+    const [env, workingEnv, tellingEnv] = [envFor("full"), envFor("working"), envFor("telling")];
+    for (const made of [env.HOME, env.KNACK_HOME, tellingEnv.KNACK_HOME]) mkdirSync(made);
+    await fillSnapshot(resolveHome(env).snapshot, resolveHome(tellingEnv).snapshot, folder);
     copy(join(folder, "full.db"), resolveHome(workingEnv).database);
     spawnSync(process.execPath, [join(root, "dist/cli.js"), "work"], { env: workingEnv });
     const { excerpt, trigger } = lesson(7, seeded(11));
@@ -45,7 +45,13 @@ export async function hooks(): Promise<Figure[]> {
     const hook = join(root, "dist/hook.cjs");
     const rollout = join(folder, "rollout.jsonl");
     writeFileSync(rollout, Array.from({ length: 400 }, (_, n) => executedCall(n)).join(""));
-    const kinds: Record<string, { args: string[]; input?: (round: number) => string; starts?: true }> = {
+    interface Kind {
+      readonly args: string[];
+      readonly input?: (round: number) => string;
+      readonly starts?: true;
+      readonly tells?: true;
+    }
+    const kinds: Record<string, Kind> = {
       "node -e 0": { args: ["-e", "0"] },
       "a prompt": {
         args: [hook],
@@ -62,6 +68,11 @@ export async function hooks(): Promise<Figure[]> {
         }),
       },
       "the end of a turn": { args: [hook, "--part", "answer"], input: payload("Stop", {}) },
+      "the end of a turn where goals have duties": {
+        args: [hook, "--part", "answer"],
+        input: payload("Stop", {}),
+        tells: true,
+      },
       "the end of a session, which starts a worker": {
         args: [hook],
         input: payload("SessionEnd", { reason: "other" }),
@@ -79,8 +90,8 @@ export async function hooks(): Promise<Figure[]> {
     const times = new Map(Object.keys(kinds).map((name) => [name, [] as number[]]));
     let told = 0;
     for (let round = 0; round < rounds; round++) {
-      for (const [name, { args, input, starts }] of Object.entries(kinds)) {
-        const around = starts ? workingEnv : env;
+      for (const [name, { args, input, starts, tells }] of Object.entries(kinds)) {
+        const around = starts ? workingEnv : tells ? tellingEnv : env;
         const { worker: sign, log } = resolveHome(around);
         // Otherwise this process passes for the worker, which then need not be started.
         if (!starts) writeFileSync(sign, JSON.stringify({ pid: process.pid, until: Date.now() + 60_000 }));
@@ -109,6 +120,7 @@ export async function hooks(): Promise<Figure[]> {
       figure("a known failure", 1.6),
       figure("an unknown failure", 1.6),
       figure("the end of a turn", 1.3),
+      figure("the end of a turn where goals have duties", 1.3),
       figure("a call of Codex that succeeded", 1.3),
       atMost(
         "hook at the end of a session, which starts a worker",
@@ -136,20 +148,25 @@ function copy(from: string, to: string): void {
   copyFileSync(from, to);
 }
 
-async function fillSnapshot(path: string, folder: string): Promise<void> {
+async function fillSnapshot(path: string, tellingPath: string, folder: string): Promise<void> {
   const store = await openSqlite({ path: join(folder, "full.db"), clock: { now: Date.now } });
   await fill(store, lessons);
   const ids = (await store.learning.lessons.list()).map(({ id }) => id);
   const published = Array.from({ length: skills }, (_, n) => skill(n, ids[n] ?? ""));
-  await renewSnapshot(
-    {
-      ...{ store, path, clock: { now: () => Date.UTC(2026, 0, 9) } },
-      ...{ published: async () => published, refuses: async () => null },
-    },
-    { show: true, exceptions: [], foreground: "off", duties: "off", dutiesIn: {}, holdout: 0 },
-  );
+  for (const [at, duties] of [
+    [path, "off"],
+    [tellingPath, "say"],
+  ] as const) {
+    await renewSnapshot(
+      {
+        ...{ store, path: at, clock: { now: () => Date.UTC(2026, 0, 9) } },
+        ...{ published: async () => published, refuses: async () => null },
+      },
+      { show: true, exceptions: [], foreground: "off", duties, dutiesIn: {}, holdout: 0 },
+    );
+    openIndexFiles(dirname(at)).update(aLibrary().skills.slice(0, skills));
+  }
   await store.close();
-  openIndexFiles(dirname(path)).update(aLibrary().skills.slice(0, skills));
 }
 
 function skill(

@@ -4,6 +4,7 @@ import { evolving } from "./evolve.ts";
 import { hooks } from "./hooks.ts";
 import { learning } from "./learning.ts";
 import { library } from "./library.ts";
+import { looping } from "./loop.ts";
 import type { Figure } from "./measure.ts";
 import { page } from "./page.ts";
 import { promoting } from "./promote.ts";
@@ -28,6 +29,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   turns,
   duties: checkingDuties,
   page,
+  loop: looping,
 };
 
 const asked = process.argv.slice(2);

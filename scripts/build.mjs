@@ -118,7 +118,7 @@ async function bundle(sources) {
     outExtension: { ".js": ".cjs" },
     // Each hook reads it anew.
     minifyWhitespace: true,
-    plugins: [pastFrontDoors()],
+    plugins: [pastFrontDoors(), shellApart()],
   };
   await esbuild({ ...hook, entryPoints: { hook: "src/hook/hook.ts" } });
   // A function of CommonJS's names, as Node would make of it: src/hook/hook.ts compiles it itself.
@@ -132,7 +132,9 @@ async function bundle(sources) {
       "hook-failure": "src/hook/failure.ts",
       "hook-turn": "src/hook/turn-end.ts",
       "hook-record": "src/hook/record.ts",
+      "hook-redaction": "src/hook/redaction.ts",
       "hook-dialects": "src/hook/dialects/dialects.ts",
+      "hook-shell": "node_modules/unbash/dist/parser.js",
     },
     banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
     footer: { js: "})" },
@@ -188,6 +190,19 @@ function namesBehind(door) {
 
 function namesIn(list) {
   return list.split(",").flatMap((name) => name.trim() || []);
+}
+
+/** The parser for shells is as large as the rest of a hook, which loads it for a command that needs it. */
+function shellApart() {
+  const contents = `export const parse = (command) => require("./hook-shell.cjs").parse(command);`;
+  return {
+    name: "shell-apart",
+    setup: (build) => {
+      build.onResolve({ filter: /^unbash$/ }, () => ({ path: "unbash", namespace: "shell-apart" }));
+      build.onLoad({ filter: /.*/, namespace: "shell-apart" }, () => ({ contents }));
+      build.onResolve({ filter: /^\.\/hook-shell\.cjs$/ }, ({ path }) => ({ path, external: true }));
+    },
+  };
 }
 
 /** Leaves what is large and seldom needed outside; who asks for it is in a part, beside it. */

@@ -31,7 +31,7 @@ for (const columns of widths) {
   try {
     furnish(home);
     for (const [name, { words, last }] of Object.entries(screens)) {
-      const shown = await takeScreen(home, { words, last, columns });
+      const shown = await takeScreen(home, { name, words, last, columns });
       if (chosen.length > 0 && !chosen.includes(name)) continue;
       const path = join(folder, `${name}-${columns}.svg`);
       writeFileSync(path, svgOf(makeTimeless(shown, home), { columns, label: `knack ${words}`.trim() }));
@@ -42,11 +42,12 @@ for (const columns of widths) {
   }
 }
 
-async function takeScreen(home, { words, last, columns }) {
+async function takeScreen(home, { name, words, last, columns }) {
   const env = { PATH: "/usr/bin:/bin", HOME: home, LANG: "C.UTF-8", TZ: "UTC" };
   const run = `"${process.execPath}" "${join(root, "dist/cli.js")}" ${words}; echo "ended with $?"; sleep 60`;
   let screen = "";
-  const terminal = { socket: join(home, "tmux"), cwd: join(home, "harbor-api"), env };
+  // A server of its own: the one before may still be ending.
+  const terminal = { socket: join(home, `tmux-${name}`), cwd: join(home, "harbor-api"), env };
   await inTerminal({ ...terminal, command: ["sh", "-c", run], size: [columns, rows] }, async (person) => {
     await person.sees(last, 60);
     screen = await person.painted();

@@ -33,7 +33,7 @@ import {
   readLedger,
   type Store,
 } from "./store/index.ts";
-import { openTeam } from "./team/index.ts";
+import { openTeam, openTeamWork, type TeamLibrary } from "./team/index.ts";
 import { findCheckout, openSessions, rebuild, Transcripts } from "./transcripts/index.ts";
 import { createRedactor, type Redactor } from "./trust/index.ts";
 
@@ -47,6 +47,8 @@ export interface KnackOptions {
   readonly dryRun?: boolean;
   /** With `dryRun`: start empty, not with what is known. */
   readonly blank?: boolean;
+  /** Work in this store instead of the home's own. */
+  readonly store?: Store;
   /** Read a copy of the database, where the home cannot be written. */
   readonly copy?: boolean;
   /** Who judges sessions, whatever the settings say. */
@@ -70,7 +72,7 @@ export async function openKnack(options: KnackOptions = {}) {
   } = options;
   const home = resolveHome(env);
   const surroundings = { home: userHome(env), env };
-  const store = await openStore(home, clock, options);
+  const store = options.store ?? (await openStore(home, clock, options));
   // A person may have made the folder, or copied it, with a wider mode. Only with a database is it Knack's for certain.
   if (!dryRun && !options.copy) keepPrivate(home.folder);
   const work = createBackgroundWork(store, clock);
@@ -122,6 +124,19 @@ export async function openKnack(options: KnackOptions = {}) {
     const [known] = await store.projects.get([id]);
     return pagesOf({ id, name: known?.name ?? id, root: known?.root ?? root });
   };
+  const duties = openDuties({
+    ...deps,
+    items: stock.items,
+    // A project without pages keeps its lessons with the goals.
+    pages: async (project): Promise<KeepInto | null> => (await pagesWherever(project))?.forGoals() ?? null,
+    findFitting: async (text, root) => {
+      const pages = root === null ? null : pagesOf(await shared.projectAt(root));
+      return [
+        ...(await library.find(text, root ?? undefined)).map(({ card }) => card.name),
+        ...((await pages?.find(text)) ?? []).map(({ page }) => page),
+      ];
+    },
+  });
   return {
     ...sessions,
     /** The project that a folder belongs to, and its id. */
@@ -131,19 +146,7 @@ export async function openKnack(options: KnackOptions = {}) {
     ...openLearning(deps, { ...recall, ...authoring, creditSeen }),
     ...openLessons(deps),
     ...library,
-    ...openDuties({
-      ...deps,
-      items: stock.items,
-      // A project without pages keeps its lessons with the goals.
-      pages: async (project): Promise<KeepInto | null> => (await pagesWherever(project))?.forGoals() ?? null,
-      findFitting: async (text, root) => {
-        const pages = root === null ? null : pagesOf(await shared.projectAt(root));
-        return [
-          ...(await library.find(text, root ?? undefined)).map(({ card }) => card.name),
-          ...((await pages?.find(text)) ?? []).map(({ page }) => page),
-        ];
-      },
-    }),
+    ...duties,
     pages: pagesOf,
     /** The pages of the project here that fit a text, as the library's search would rank them. */
     findPages: async (text: string, cwd = process.cwd()) =>
@@ -151,12 +154,16 @@ export async function openKnack(options: KnackOptions = {}) {
     /** The learning loop, which most commands do not need. */
     loop: async () => {
       const { openLoop } = await import("./loop/index.ts");
-      return openLoop({ ...deps, env, template: options.template });
+      return openLoop({ ...deps, env, template: options.template, goal: duties.goal });
     },
     ...recall,
     ...authoring,
     ...openReviews({ ...deps, catalog: () => stock.catalog() }),
     ...openTeam({ ...deps, env, library }),
+    ...openTeamWork({
+      ...{ ...deps, env, library },
+      openLibrary: (teamStore) => openTeamLibrary({ ...options, env, clock, redactor, store: teamStore }),
+    }),
     ...work,
     /** Does the daily maintenance; null where it was done already. */
     maintain: (again: { readonly again?: boolean } = {}) =>
@@ -174,6 +181,11 @@ export async function openKnack(options: KnackOptions = {}) {
       await redactor.close();
     },
   };
+}
+
+/** The part of Knack that a team's jobs need, over the team's store. */
+async function openTeamLibrary(options: KnackOptions): Promise<TeamLibrary> {
+  return openKnack(options);
 }
 
 async function openStore({ database }: Home, clock: Clock, options: KnackOptions): Promise<Store> {

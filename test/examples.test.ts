@@ -66,3 +66,23 @@ describe("the example of an agent with wrapped tools", () => {
     expect(read("docs/api.md")).toContain(run().lines.join("\n"));
   });
 });
+
+describe("the example of the learning loop", () => {
+  test("does better in its second run because of what the first learned, and leaves nothing behind", () => {
+    const folder = tempFolder();
+    const [home, temporary] = [join(folder, "home"), join(folder, "tmp")];
+    for (const one of [home, temporary]) mkdirSync(one);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, "examples/loop/run.mjs")], {
+      ...{ encoding: "utf8", cwd: folder },
+      env: { PATH: process.env.PATH, HOME: home, TMPDIR: temporary },
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toContain("    | - station brede: `comma-for-decimals`\n");
+    expect(stdout.trimEnd().split("\n").slice(-3)).toEqual([
+      "spring, nothing is known           2 of 4 right   6 tries   criteria met: partial",
+      "summer, with what spring taught    4 of 4 right   4 tries   criteria met: yes",
+      "summer again, without it           2 of 4 right   6 tries   criteria met: partial",
+    ]);
+    expect(readdirSync(folder, { recursive: true }).sort()).toEqual(["home", "tmp"]);
+  }, 120_000);
+});

@@ -85,6 +85,7 @@ const allowed: Record<string, readonly string[]> = {
     "spool",
     "transcripts",
     "trust",
+    "unbash",
   ],
   "index.ts": ["base", "program.ts"],
   learning: [
@@ -122,6 +123,7 @@ const allowed: Record<string, readonly string[]> = {
   ],
   loop: [
     "base",
+    "duties",
     "lessons",
     "models",
     "node:",
@@ -204,8 +206,10 @@ const allowed: Record<string, readonly string[]> = {
   team: [
     "base",
     "failures",
+    "learning",
     "lessons",
     "library",
+    "models",
     "node:",
     "recall",
     "records",
@@ -275,6 +279,7 @@ const touching: readonly string[] = [
   "loop/run.ts",
   "loop/state/digest.ts",
   "loop/state/repository.ts",
+  "loop/surroundings.ts",
   "loop/work-folder.ts",
   "loop/workspace.ts",
   "models/api.ts",

@@ -88,6 +88,12 @@ describe("the plugin's template", () => {
     const text = read(`plugin/skills/goal-loop/${role}-prompt.md`);
     const fields = Object.keys(schema.shape).filter((name) => !(obvious as readonly string[]).includes(name));
     expect(fields.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+    // What stands in a prompt as JSON is read as it is meant.
+    for (const [, json = ""] of text.matchAll(/`(\{.*\})`/g))
+      expect(Object.keys(JSON.parse(json.replace("n,", "1,").replace(/ \| "\w+"/g, "")))).toEqual([
+        "retries",
+        "otherwise",
+      ]);
   });
 
   test("starts nothing for a tool call that succeeds", () => {

@@ -164,6 +164,11 @@ const team: CatalogSection = {
       "knack team inbox",
       "knack team accept @ana",
     ),
+    worker: entry(
+      async () => (await import("./team/worker.ts")).worker,
+      "knack worker --team",
+      "knack worker --team --stay",
+    ),
   },
 };
 

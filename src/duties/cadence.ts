@@ -1,17 +1,26 @@
 import { makeId } from "../base/index.ts";
-import { isWorthShowing, recordEntries } from "../lessons/index.ts";
+import { areContrary, isWorthShowing, recordEntries } from "../lessons/index.ts";
 import type { EntryOf, Goal, GoalBrief, LedgerEntry } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
 import { cutAtWord, extractTerms, measureSimilarity, several } from "../text/index.ts";
-import { type Cadence, driftGoals, listUnreflected, listWorthKeeping } from "./checks.ts";
+import {
+  type Cadence,
+  describeOverdue,
+  driftGoals,
+  listUnreflected,
+  listWorthKeeping,
+  type Repair,
+} from "./checks.ts";
 import { foldGoals, readHistory } from "./folds.ts";
-import type { GoalCaller, GoalReply } from "./verbs.ts";
-import { type DutyDeps, leaseName } from "./view.ts";
+import { type GoalCaller, type GoalReply, recentGoals } from "./verbs.ts";
+import { type DutyDeps, leaseName, readOverdue } from "./view.ts";
 
 /** Share of their words from which two observations are one surprise that came again. */
 const sameShare = 0.6;
 /** How long a full reflection may take before another may begin one. */
 const reflectionMs = 10 * 60_000;
+/** A page that stays stale is a debt again after as long as it took to grow stale. */
+const staleAgainMs = 90 * 86_400_000;
 const shownOften = 5;
 const mostNames = 25;
 
@@ -49,7 +58,7 @@ function predict(goal: Goal, claim: string, at: number): LedgerEntry {
   return {
     ...{ at, project: goal.project, session: goal.session, actor: "knack", type: "goal.predicted" },
     key: `goal:${goal.id}:predicted:${prediction}`,
-    data: { goal: goal.id, prediction, claim, confidence: 0.5, due: null },
+    data: { goal: goal.id, prediction, claim, confidence: 0.5, dueAt: null },
   };
 }
 
@@ -73,7 +82,10 @@ export async function checkIn(call: Call): Promise<GoalReply> {
       ...{ priority: page === null ? "HIGH" : "MEDIUM", page },
     },
   });
-  entries.push(...stale.map(({ page, reason }) => debt(reason, page)));
+  const noted = new Set(
+    (await deps.store.ledger.since("goal.debt", at - staleAgainMs)).map(({ data }) => data.page),
+  );
+  entries.push(...stale.flatMap(({ page, reason }) => (noted.has(page) ? [] : debt(reason, page))));
   const drift = foldGoals(readHistory(briefs)).goalsSinceKept;
   const saved = drift >= driftGoals ? await keepBest(deps, goals) : null;
   if (saved !== null) entries.push(saved);
@@ -87,6 +99,7 @@ export async function checkIn(call: Call): Promise<GoalReply> {
       drift >= driftGoals &&
       `drift: ${several(drift, "goal")} without a lesson, and nothing to keep`,
   ].filter((line) => line !== false);
+  const next = await listOverdue(deps.store, briefs, at);
   entries.push(
     finish(
       call,
@@ -104,19 +117,42 @@ export async function checkIn(call: Call): Promise<GoalReply> {
       again,
       stale: stale.length,
       kept: saved?.data.insight ?? null,
-      next: [],
+      next,
     },
-    lines: told,
+    lines: [...told, ...next.flatMap(({ say, command }) => [say, `  ${command}`])],
   };
 }
 
+/** What is past its time: conclusions that block something, and predictions that nobody resolved. */
+async function listOverdue(store: Store, briefs: readonly GoalBrief[], now: number): Promise<Repair[]> {
+  const recent = await store.goals.get(briefs.slice(-recentGoals).map(({ id }) => id));
+  const conclusions = (await readOverdue(store, briefs, now)).map(describeOverdue);
+  const predictions = recent.flatMap(({ id, predictions: all, resolutions }) =>
+    all
+      .filter(
+        ({ dueAt, prediction }) =>
+          dueAt !== null && dueAt <= now && !resolutions.some((one) => one.prediction === prediction),
+      )
+      .map(({ prediction, claim }) => ({
+        say: `Say how "${cutAtWord(claim, 100)}" turned out`,
+        command: `knack goal resolve --goal ${id} --prediction ${prediction} --outcome expired`,
+      })),
+  );
+  return [...conclusions, ...predictions];
+}
+
 /** Observations that two goals or more have in common. */
-function findRecurring(goals: readonly Goal[]): string[] {
+export function findRecurring(goals: readonly Goal[]): string[] {
   const all = goals.flatMap(({ id, observations }) =>
     observations.map(({ text }) => ({ id, text, terms: extractTerms(text) })),
   );
-  const found = all.filter(({ id, terms }, at) =>
-    all.slice(0, at).some((one) => one.id !== id && measureSimilarity(one.terms, terms) >= sameShare),
+  const found = all.filter(({ id, text, terms }, at) =>
+    all
+      .slice(0, at)
+      .some(
+        (one) =>
+          one.id !== id && measureSimilarity(one.terms, terms) >= sameShare && !areContrary(one.text, text),
+      ),
   );
   return [...new Set(found.map(({ text }) => text))];
 }

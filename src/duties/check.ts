@@ -57,7 +57,7 @@ export function closeEntries(
           ? "waived"
           : "not-needed";
   const common = { at, project: goal.project, session: goal.session, actor };
-  const isNew = goal.debts.every(({ settled }) => settled);
+  const isNew = goal.debts.every(({ settled, page }) => settled || page !== null);
   return [
     { ...common, type: "goal.closed", key, data: { goal: goal.id, outcome, path, lesson: stands, facts } },
     ...(owes !== null && isNew

@@ -372,6 +372,14 @@ const zone: Duty = {
   ],
 };
 
+/** How a conclusion is tried again. Without words for what showed it, it is put off and no surer. */
+export function describeOverdue({ goal, conclusion, text }: DutyView["overdue"][number]): Repair {
+  return {
+    say: `Try again whether "${cutAtWord(text, 100)}" still holds, and add what shows it; say --wrong instead where it does not`,
+    command: `knack goal recheck --goal ${goal} --conclusion ${conclusion} --holds`,
+  };
+}
+
 const checkIn: Duty = {
   name: "check-in",
   phase: "9.7",
@@ -389,10 +397,7 @@ const checkIn: Duty = {
             ? `weak: "${one.text}" has ${several(countSignals(one), "signal")} and blocks ${one.blocks.join(", ")}`
             : `"${one.text}" blocks ${one.blocks.join(", ")} and is past its recheck`,
         ),
-        repairs: overdue.map(({ goal, conclusion, text }) => ({
-          say: `Try again whether "${cutAtWord(text, 100)}" still holds; say --wrong instead where it does not`,
-          command: `knack goal recheck --goal ${goal} --conclusion ${conclusion} --holds`,
-        })),
+        repairs: overdue.map(describeOverdue),
       }),
     },
     {

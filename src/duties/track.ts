@@ -17,6 +17,7 @@ import { cutAtWord, oneLine } from "../text/index.ts";
 import { readEvents, type SessionView } from "../transcripts/index.ts";
 import { ownWords, redact } from "../trust/index.ts";
 import { checkGoal, closeEntries, type GoalCheck } from "./check.ts";
+import { listWorthKeeping } from "./checks.ts";
 import { recentGoals } from "./verbs.ts";
 import { type DutyDeps, findKept, readView, selectWork } from "./view.ts";
 import { computeFactors, type ObservedFacts, scoreFactors } from "./weigh.ts";
@@ -68,13 +69,19 @@ export async function trackSession(
   const [goal] = await store.goals.get([last]);
   if (goal === undefined) return null;
   const view = await readView(deps, goal, selectWork(session, events, goal, stretches));
-  return { goal: last, check: checkGoal(view), owes: describeOwed(goal) };
+  const check = checkGoal(view);
+  return { goal: last, check, owes: describeOwed(goal, check) };
 }
 
-function describeOwed({ id, text, debts, closed, observations }: Goal): string | null {
-  if (closed === null || debts.every(({ settled }) => settled)) return null;
-  const how = observations.length > 0 ? "" : ' "…"';
-  return `"${cutAtWord(text, 80)}" ended without a lesson: knack goal keep --goal ${id}${how}`;
+/** One line for a person: why something is owed, and the command that settles it. */
+function describeOwed(goal: Goal, { deep_because: because }: GoalCheck): string | null {
+  const { id, text, debts, closed } = goal;
+  if (closed === null || debts.every(({ settled, page }) => settled || page !== null)) return null;
+  const about = `"${cutAtWord(text, 60)}"`;
+  const [best] = listWorthKeeping(goal);
+  return best === undefined
+    ? `${about} was no routine (${because.join(", ")}), and nothing of it is kept. To keep what it taught: knack goal keep --goal ${id} "…"`
+    : `${about} taught something that is not kept: ${cutAtWord(best.text, 120)}. To keep it: knack goal keep --goal ${id}`;
 }
 
 interface Span {

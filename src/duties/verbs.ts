@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { KnackError, makeId } from "../base/index.ts";
-import { classifyDomain, recordEntries } from "../lessons/index.ts";
+import { areContrary, classifyDomain, recordEntries } from "../lessons/index.ts";
 import {
   type Actor,
   type Factors,
@@ -19,7 +19,7 @@ import {
 import type { Store } from "../store/index.ts";
 import { cutAtWord, oneLine, several } from "../text/index.ts";
 import { redact } from "../trust/index.ts";
-import { checkIn, listUtility, reflectFully } from "./cadence.ts";
+import { checkIn, findRecurring, listUtility, reflectFully } from "./cadence.ts";
 import { checkGoal, closeEntries, type GoalCheck, investigation } from "./check.ts";
 import { duties, listWorthKeeping, type Repair, surpriseFrom } from "./checks.ts";
 import { foldGoals, readHistory } from "./folds.ts";
@@ -336,7 +336,7 @@ const predict: Verb = {
         prediction,
         claim,
         confidence: call.input.confidence ?? 0.5,
-        due: call.input.due ?? null,
+        dueAt: call.input.due ?? null,
       };
       return {
         entries: [makeEntry(call, goal, "goal.predicted", data, prediction)],
@@ -393,7 +393,7 @@ const reflect: Verb = {
             call,
             goal,
             "goal.predicted",
-            { prediction: next, claim, confidence: 0.5, due: null },
+            { prediction: next, claim, confidence: 0.5, dueAt: null },
             next,
           ),
         );
@@ -540,11 +540,10 @@ const batchVerb: Verb = {
         .filter(({ batch }) => batch === goal.batch)
         .map(({ id }) => id);
       const all = await tx.goals.get(ids);
-      const seen = all.flatMap(({ observations }) => observations.map(({ text }) => text));
       const surprises = all
         .flatMap(({ resolutions }) => resolutions)
         .filter(({ surprise }) => surprise > surpriseFrom);
-      const text = call.text || describeBatch(goal.batch, all.length, seen);
+      const text = call.text || describeBatch(goal.batch, all);
       const entries = [makeEntry(call, goal, "goal.batched", { batch: goal.batch, text })];
       for (const { prediction, because } of surprises) {
         const claim = `What surprised in ${goal.batch} comes again: ${because || prediction}`;
@@ -554,7 +553,7 @@ const batchVerb: Verb = {
             call,
             goal,
             "goal.predicted",
-            { prediction: next, claim, confidence: 0.5, due: null },
+            { prediction: next, claim, confidence: 0.5, dueAt: null },
             next,
           ),
         );
@@ -566,9 +565,37 @@ const batchVerb: Verb = {
     }),
 };
 
-function describeBatch(name: string, goals: number, seen: readonly string[]): string {
-  const told = seen.length === 0 ? "nothing was observed" : `observed: ${seen.slice(0, 3).join("; ")}`;
-  return `${name}: ${several(goals, "goal")}, ${told}`;
+/** What the goals of a batch have in common, what surprised in them, and what contradicts. */
+function describeBatch(name: string, goals: readonly Goal[]): string {
+  const seen = goals.flatMap(({ observations }) => observations.map(({ text }) => text));
+  const surprises = goals
+    .flatMap(({ resolutions }) => resolutions)
+    .filter(({ outcome }) => outcome === "corrected");
+  const list = (what: string, found: readonly string[]) =>
+    found.length === 0
+      ? []
+      : [
+          `${what}: ${found
+            .slice(0, 3)
+            .map((one) => cutAtWord(one, 120))
+            .join("; ")}`,
+        ];
+  const told = [
+    ...list("in common", findRecurring(goals)),
+    ...list(
+      "surprised",
+      surprises.flatMap(({ because }) => (because === "" ? [] : because)),
+    ),
+    ...list("contradicts", findContrary(seen)),
+    ...list("seen", seen),
+  ];
+  return `${name}: ${several(goals.length, "goal")}, ${told.length === 0 ? "nothing was observed" : told.join(" · ")}`;
+}
+
+function findContrary(seen: readonly string[]): string[] {
+  return seen.flatMap((text, at) =>
+    seen.slice(at + 1).flatMap((other) => (areContrary(text, other) ? [`${text} / ${other}`] : [])),
+  );
 }
 
 const prefetchVerb: Verb = {
@@ -639,8 +666,11 @@ const board: Verb = {
   run: async ({ deps, caller }) => {
     const now = deps.clock.now();
     const all = await deps.store.goals.open(caller.project.id);
+    const whole = await deps.store.goals.get(all.map(({ id }) => id));
+    const deadlines = new Map(whole.map(({ id, deadline }) => [id, deadline]));
     const goals = all.map(({ id, text, category, by, openedAt, claim: held, batch, openDebts }) => ({
       ...{ goal: id, text, category, by, opened_at: openedAt, batch, debts: openDebts },
+      deadline: deadlines.get(id) ?? null,
       claimed_by: held !== null && held.until > now ? held.who : null,
     }));
     const debts = (await deps.store.goals.briefs(caller.project.id)).reduce(
@@ -651,11 +681,20 @@ const board: Verb = {
       { goals, debts },
       ...(goals.length === 0
         ? ["No goal is open here."]
-        : goals.map((one) => `${one.goal}  ${one.claimed_by ? `[${one.claimed_by}] ` : ""}${one.text}`)),
+        : goals.map(
+            (one) =>
+              `${one.goal}  ${one.claimed_by ? `[${one.claimed_by}] ` : ""}${one.text}${describeDeadline(one.deadline, now)}`,
+          )),
       ...(debts > 0 ? [`${several(debts, "lesson")} owed by goals that are closed: knack goal debts`] : []),
     );
   },
 };
+
+function describeDeadline(deadline: number | null, now: number): string {
+  if (deadline === null) return "";
+  const day = new Date(deadline).toISOString().slice(0, 10);
+  return deadline < now ? `  (overdue: ${day})` : `  (by ${day})`;
+}
 
 const debtsVerb: Verb = {
   about: "list the lessons that closed goals owe, and the pages that grow stale",
@@ -667,7 +706,8 @@ const debtsVerb: Verb = {
     const goals = await deps.store.goals.get(briefs.map(({ id }) => id));
     const debts = goals.flatMap(({ id, text, debts: all }) =>
       all.flatMap(({ settled, reason, priority, page, at }) =>
-        settled ? [] : { goal: id, text, reason, priority, page, at },
+        // Whether a page is still stale is read from the page.
+        settled || page !== null ? [] : { goal: id, text, reason, priority, at },
       ),
     );
     const pages = (await (await deps.pages(caller.project))?.debts()) ?? [];

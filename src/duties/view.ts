@@ -87,7 +87,7 @@ export async function readView(deps: DutyDeps, goal: Goal, known?: GoalWork | nu
   const retrievedAt = await findRetrieved(store, goal);
   const pages = await deps.pages({ id: goal.project, root: goal.root });
   const { depth, because } = deriveDepth(goal, facts, history);
-  const overdue = await listOverdue(store, briefs, now);
+  const overdue = await readOverdue(store, briefs, now);
   return {
     ...{ goal, facts, now, session, batch, workBeganAt, retrievedAt, overdue, depth, deepBecause: because },
     zone: readZone(goal, work),
@@ -219,7 +219,8 @@ async function namePages(pages: KeepInto | null, goal: Goal): Promise<ReadonlyMa
   return named;
 }
 
-async function listOverdue({ goals }: Store, briefs: readonly GoalBrief[], now: number) {
+/** The conclusions of a project that block something and are past their recheck. */
+export async function readOverdue({ goals }: Store, briefs: readonly GoalBrief[], now: number) {
   const ids = briefs.filter(({ recheckAt }) => recheckAt !== null && recheckAt <= now).map(({ id }) => id);
   return (await goals.get(ids)).flatMap(({ id, conclusions }) =>
     conclusions

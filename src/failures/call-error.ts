@@ -118,6 +118,7 @@ interface ShellQuirk {
 function readShellError(command: string | null, output: string): CallError | null {
   if (command === null) return null;
   for (const raw of output.slice(0, shellChars).split("\n")) {
+    if (!raw.includes("sh:") && !raw.includes("(eval):")) continue;
     const said = shellLine.exec(raw.trim());
     const quirk = said && recognizeQuirk(command, said[1] ?? "");
     if (quirk)
@@ -128,7 +129,9 @@ function readShellError(command: string | null, output: string): CallError | nul
         signature: quirk.name,
       };
   }
-  const separator = /^The token '(?:&&|\|\|)' is not a valid statement separator.*/m.exec(output)?.[0];
+  const separator = output.includes("statement separator")
+    ? /^The token '(?:&&|\|\|)' is not a valid statement separator.*/m.exec(output)?.[0]
+    : undefined;
   if (separator !== undefined)
     return {
       cause: "shell-dialect",

@@ -1,4 +1,4 @@
-import { baseName, wordSet } from "../text/index.ts";
+import { baseName, type WordSet, wordSet } from "../text/index.ts";
 import { parseCommand } from "./command.ts";
 import { assignment, Run, skipOptions } from "./run.ts";
 
@@ -153,7 +153,7 @@ function findRemoteCommand(name: string, args: readonly string[]): number | null
 }
 
 /** Behind the options and the one word that says where. */
-function skipPlace(args: readonly string[], from: number, withValue: ReadonlySet<string>): number | null {
+function skipPlace(args: readonly string[], from: number, withValue: WordSet): number | null {
   let at = from;
   while (args[at]?.startsWith("-")) at += withValue.has(args[at] as string) ? 2 : 1;
   return at + 1 < args.length ? at + 1 : null;

@@ -9,16 +9,34 @@ import {
 } from "unbash";
 import { asString } from "../base/index.ts";
 import { type Event, eventChars } from "../records/index.ts";
-import { baseName } from "../text/index.ts";
+import { baseName, wordSet } from "../text/index.ts";
 import { readInlineScripts } from "./inline-script.ts";
 import { assignment, Run, type Traces } from "./run.ts";
 
 type ShellNode = AndOr | PipelineNode | Statement;
 
+/** A program with plain words: no quotes, variables, patterns or operators. */
+const plainCommand = /^[A-Za-z./][\w./@+-]*(?: (?:--?[\w-]+=)?[\w./:@%+,-]+)*$/;
+const shellWords = wordSet(`
+  if then else elif fi for while until do done case esac in select function time coproc
+  export declare typeset local readonly let alias eval
+`);
+
+/** A parsed command. Many are plain words: for these a process that has just started need not load the parser. */
+function parseShell(command: string): readonly Statement[] {
+  const [first, ...rest] = plainCommand.test(command) ? command.split(" ") : [];
+  if (first === undefined || shellWords.has(first)) return parse(command).commands;
+  const [pos, end] = [0, command.length];
+  const toWord = (text: string) => ({ type: "Word", text, value: text, pos, end }) as const;
+  const args = rest.map(toWord);
+  const whole = { name: toWord(first), args, suffix: args, prefix: [], redirects: [], pos, end };
+  return [{ type: "Statement", command: { type: "Command", ...whole }, background: undefined, pos, end }];
+}
+
 /** Every program that a shell command starts, in order, without `cd` and `export`; empty when it cannot be parsed. */
 export function parseCommand(command: string): Run[] {
   const runs: Run[] = [];
-  collectAll(parse(command).commands, startShell(command), runs);
+  collectAll(parseShell(command), startShell(command), runs);
   return runs;
 }
 
@@ -143,7 +161,7 @@ function collectCommand(command: Command, shell: ShellState, runs: Run[]): void 
     };
     const scripts = readInlineScripts(run, findDocument(command));
     const collectScript = (source: string, isHidden: boolean) =>
-      collectAll(parse(source).commands, { ...withTraces(shell, traces), source, isHidden }, runs);
+      collectAll(parseShell(source), { ...withTraces(shell, traces), source, isHidden }, runs);
     const [whole] = scripts;
     if (whole?.isWhole) return collectScript(whole.commands, shell.isHidden);
     const set = command.prefix.flatMap((part) => (part.type === "Assignment" ? [part.text] : []));
@@ -254,7 +272,7 @@ const managers = new Set(["nvm", "fnm", "conda", "mamba", "pyenv", "asdf", "mise
  * each pipeline the last one. Empty when the command cannot be parsed.
  */
 export function findDeciders(command: string): Run[] {
-  return findLastDeciders(parse(command).commands);
+  return findLastDeciders(parseShell(command));
 }
 
 function findLastDeciders(statements: readonly Statement[]): Run[] {

@@ -156,7 +156,7 @@ const digit = "0123456789".split("");
 /** Pattern, replacement, and signs: a line must have one of each list before the pattern is tried. */
 // biome-ignore format: a table reads better in rows
 const volatilePatterns: readonly Replacement[] = [
-  [/^(?:(?:npm |remote: )?(?:error|fatal|err!?)(?::\s*|\s+|$))+/i, ""],
+  [/^(?:(?:npm |remote: )?(?:[Ee]rror|ERROR|[Ff]atal|FATAL|[Ee]rr!?|ERR!?)(?::\s*|\s+|$))+/, "", ["rror", "ROR", "atal", "ATAL", "rr", "RR"]],
   [/\d{4}-\d\d-\d\d(?:[T_ ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d| UTC)?/g, "N", ["-"], digit],
   [/(?<![\w:])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?/g, "N", [":"], digit],
   [/\b(?:sha\d+[:-])?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\bsha(?:256|512)[:-][\w+/=]{20,}/gi, "…", ["-", "256", "512"]],
@@ -164,7 +164,7 @@ const volatilePatterns: readonly Replacement[] = [
   // A name with an id in brackets is made up for the moment.
   [/[^\s()]{1,80} \([0-9a-f]{12,64}\)/g, "…", ["("]],
   [/\b(?=[a-f]*\d)[0-9a-f]{7,64}\b/g, "…", digit],
-  [/\b(?=(?:[a-z]+\d+){3}|(?:\d+[a-z]+){3})[a-z0-9]{8,64}\b/gi, "…", digit],
+  [/\b(?=(?:[A-Za-z]+\d+){3}|(?:\d+[A-Za-z]+){3})[A-Za-z0-9]{8,64}\b/g, "…", /\d[A-Za-z]+\d/],
   [/\b[a-z+]{2,12}:\/\/([^\s/"'`<>()]*)([^\s"'`<>()]*)/gi, (_: string, host: string, path: string) => shortenUrl(host, path), ["://"]],
   [/(?<![\w.…/\\@:-])(?:[A-Za-z]:|~)?(?:[\\/][\w.@+~…%-]+)+[\\/]?/g, (path: string) => shortenPath(path), ["/", "\\"]],
   [/(?<![\w.])\.\/(?=\w)/g, "", ["./"]],
@@ -173,8 +173,8 @@ const volatilePatterns: readonly Replacement[] = [
   [/(?<![\w:]):::(?=\d)/g, "localhost:", [":::"]],
   [/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)/g, "host", ["."], digit],
   [/\b((?:repository|project|workspace) at )['"`]?…[^\s'"`]*['"`]?/gi, "$1…", ["…"]],
-  [/\b(overwritten by )\w+:?.*/gi, "$1…"],
-  [/\b(current branch )['"]?[^\s'"]+['"]?/gi, "$1…"],
+  [/\b([Oo]verwritten by )\w+:?.*/g, "$1…", ["verwritten by "]],
+  [/\b([Cc]urrent branch )['"]?[^\s'"]+['"]?/g, "$1…", ["urrent branch "]],
   [/(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|secs?|seconds?|s|min|minutes?|[KMG]i?B)\b ?)+(?=\W|$)/g, "N ", /\d ?[msKMG]/],
   [/(?<![\w.])v?\d+(?:\.\d+)+(?:-(?:alpha|beta|rc|next|canary)[\w.]*)?/g, "N", ["."], digit],
   // The number of an error tells it from others, as do a status and the port of a service; other numbers are of the moment.

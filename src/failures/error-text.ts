@@ -182,7 +182,7 @@ function readErrorLines(output: string): string[] {
   for (const raw of `${output.slice(0, mostRead)}\n${tail}`.split("\n")) {
     const line = clean(raw);
     const kept = line.length > 300 ? `${line.slice(0, 299)}…` : line;
-    if (line !== "" && !frame.test(line)) lines.add(kept);
+    if (line !== "" && !isFrame(line)) lines.add(kept);
     else if (stamp.test(line)) logged.add(kept.replace(stamp, ""));
   }
   // A log tells what went by; it is asked where nothing else was said.
@@ -221,6 +221,14 @@ const colours = /\u001b?\[\d{1,3}(?:;\d{1,3})*m|\u001b\[[\d;?]{0,12}[A-Za-ln-z]/
 /** Echoes of the command, warnings of the package manager and stack frames. */
 const frame =
   /^(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\d+ \| |Exit code \d+$|(?:npm|lerna) (?:warn|notice|info)\b|[EWIF]\d{4} \d\d:\d\d:|% Total\b|(?:DETAIL|HINT): |(?:PASS|✓|✔) |[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
+
+/** Whether a line is of the frame around an error. The pattern takes long to prepare, and most lines begin otherwise. */
+function isFrame(line: string): boolean {
+  const start = line.slice(0, 9).toLowerCase();
+  return (frameStarts.some((one) => start.startsWith(one)) || /^[ewif]?\d/.test(start)) && frame.test(line);
+}
+
+const frameStarts = "[|exit code|npm |lerna |% total|detail: |hint: |pass |✓ |✔ |$ |> |at |…[".split("|");
 
 /** Whether a text has the words of a complaint. */
 export function complains(text: string): boolean {
@@ -290,8 +298,8 @@ function stripReporter(line: string): string {
   return said.replace(afterthought, "");
 }
 
-const label = /(?<![\w-])(?:fatal|error): +(?=\S*[A-Za-z]{2}\S* +\S*[A-Za-z])/gi;
-const afterthought = /[\s.(]*(?:\bdid you mean\b.*|\.\s+Stop\.)$/i;
+const label = /(?<![\w-])(?:[Ff]atal|FATAL|[Ee]rror|ERROR): +(?=\S*[A-Za-z]{2}\S* +\S*[A-Za-z])/g;
+const afterthought = /[\s.(]*(?:\b[Dd]id you mean\b.*|\.\s+Stop\.)$/;
 
 // --- Failed tests ---
 

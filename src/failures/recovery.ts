@@ -605,7 +605,7 @@ function linkFile({ failed, error }: Failure, event: Event, again: number): Link
 }
 
 /** Names that many folders have: another one of that name is another file. */
-const ordinaryFiles: ReadonlySet<string> = wordSet(
+const ordinaryFiles = wordSet(
   "index.ts index.tsx index.js index.html index.md main.ts main.py main.go mod.rs lib.rs main.rs __init__.py README.md " +
     "package.json tsconfig.json config.json settings.json SKILL.md CLAUDE.md AGENTS.md types.ts utils.ts page.tsx layout.tsx " +
     "Makefile Dockerfile route.ts styles.css test.ts src dist lib test tests docs scripts",

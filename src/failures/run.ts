@@ -1,5 +1,5 @@
 import type { CallDifference } from "../records/index.ts";
-import { baseName, wordSet } from "../text/index.ts";
+import { baseName, type WordSet, wordSet } from "../text/index.ts";
 
 /** One program that a shell command starts, with everything around it that may decide whether it works. */
 export class Run {
@@ -223,7 +223,7 @@ function changesRefs(args: readonly string[]): boolean {
 }
 
 const packageManagers = "npm pnpm yarn pip pip3 brew cargo gem apt".split(" ");
-const questions = new Map<string, ReadonlySet<string>>([
+const questions = new Map<string, WordSet>([
   [
     "git",
     wordSet(

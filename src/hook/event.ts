@@ -17,6 +17,8 @@ export interface HookEvent {
   /** The command line's script. */
   readonly program: string;
   readonly now: number;
+  /** Loads what masks secrets; `clean` knows when that is needed. */
+  readonly redaction: () => typeof import("./redaction.ts");
   /** Who is asked what a person must answer: the agent passes it on where its hooks have no line for the person. */
   readonly asks: "person" | "agent";
 }

@@ -10,7 +10,7 @@ import {
 } from "../recall/index.ts";
 import { eventChars, type StoredFinding, shorten } from "../records/index.ts";
 import { readFailedCall } from "../transcripts/index.ts";
-import { redact } from "../trust/index.ts";
+import { clean } from "./clean.ts";
 import type { HookEvent, HookReply } from "./event.ts";
 import { holdBack, markSession, openMarks, show, withSnapshot } from "./session.ts";
 
@@ -23,9 +23,9 @@ export async function atFailure(call: HookEvent): Promise<HookReply | null> {
     tool,
     input: command === null ? input : null,
     // A longer command is a script, which its words do not identify.
-    command: command !== null && command.length < eventChars ? redact(command) : null,
+    command: command !== null && command.length < eventChars ? clean(call, command) : null,
     files,
-    text: shorten(redact(shorten(text, 4 * eventChars)), eventChars),
+    text: shorten(clean(call, shorten(text, 4 * eventChars)), eventChars),
     exitCode,
   });
   return withSnapshot(call, async (known) => {
@@ -42,10 +42,11 @@ export async function atFailure(call: HookEvent): Promise<HookReply | null> {
     if (holdBack(call, known, "failure", { kind: "lesson", id, name: match.lesson.name })) return null;
     const { symptom } = question;
     if (!seen.tells(makeId("f", `${symptom.head} ${symptom.signature}`)) || !seen.tells(id)) return null;
+    const cure = describeCure(match.best.finding, match.lesson.state.acceptedAt !== undefined);
     const fact = renderFailureFact(match, findAlternative(matches), now);
     return {
       context: show(call, project, { type: "shown", lessonId: id, occasion: "failure", text: fact }),
-      receipt: `Knack: this failed before; the agent was told what worked: ${redact(describeCure(match.best.finding, match.lesson.state.acceptedAt !== undefined))}`,
+      receipt: `Knack: this failed before; the agent was told what worked: ${clean(call, cure)}`,
     };
   });
 }

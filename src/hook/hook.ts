@@ -40,11 +40,16 @@ async function main(): Promise<void> {
     home = resolveHome(env);
     const payload: unknown = JSON.parse(readFileSync(0, "utf8"));
     const asks = after("--ask", words) === "agent" ? "agent" : "person";
-    const dialect = openDialect(after("--agent", words), home);
+    const load = openParts(home);
+    const dialect = openDialect(after("--agent", words), load);
     const said = isObject(payload) ? dialect.translate(payload, env) : null;
     const call =
-      said && parseEvent(said.payload, { home, env, asks, isGivenByProgram: said.isGivenByProgram });
-    const reply = call && (await answer(call, after("--part", words)));
+      said &&
+      parseEvent(said.payload, {
+        ...{ home, env, asks, isGivenByProgram: said.isGivenByProgram },
+        redaction: () => load("redaction"),
+      });
+    const reply = call && (await answer(call, after("--part", words), load));
     const output = said && reply && dialect.format(said.event, cleanReply(reply));
     if (output) writeSync(1, `${escapeControls(JSON.stringify(output))}\n`);
   } catch (error) {
@@ -68,14 +73,14 @@ const claude: Dialect = {
 };
 
 /** How an agent speaks; what translates for the others is not loaded for Claude Code. */
-function openDialect(agent: string | null, home: Home): Dialect {
+function openDialect(agent: string | null, load: ReturnType<typeof openParts>): Dialect {
   if (agent === null || agent === "claude") return claude;
-  return part("dialects", home).openDialect(agent, claude);
+  return load("dialects").openDialect(agent, claude);
 }
 
 function parseEvent(
   payload: JsonObject,
-  given: Pick<HookEvent, "home" | "env" | "asks" | "isGivenByProgram">,
+  given: Pick<HookEvent, "home" | "env" | "asks" | "isGivenByProgram" | "redaction">,
 ): HookEvent | null {
   const { session_id: session, hook_event_name: event } = payload;
   if (typeof session !== "string" || typeof event !== "string") return null;
@@ -92,23 +97,27 @@ function parseEvent(
  * own start, so agents with background hooks run two: one to `answer`, one to `wake` the worker. Without --part, one
  * hook does both.
  */
-async function answer(call: HookEvent, half: string | null): Promise<HookReply | null> {
+async function answer(
+  call: HookEvent,
+  half: string | null,
+  load: ReturnType<typeof openParts>,
+): Promise<HookReply | null> {
   if (call.transcript === null) {
-    part("record", call.home).record(call);
+    load("record").record(call);
     if (call.event === "Stop" || call.event === "SessionEnd") handToWorker(call);
     return null;
   }
   switch (call.event) {
     case "SessionStart":
-      return part("start", call.home).atStart(call);
+      return load("start").atStart(call);
     case "UserPromptSubmit":
-      return atSlash(call) ?? part("prompt", call.home).atPrompt(call);
+      return atSlash(call) ?? load("prompt").atPrompt(call);
     case "PostToolUseFailure":
-      return part("failure", call.home).atFailure(call);
+      return load("failure").atFailure(call);
     case "Stop":
       if (half === "answer") noteTranscript(call);
       else handToWorker(call);
-      return half === "wake" ? null : part("turn", call.home).atTurnEnd(call);
+      return half === "wake" ? null : load("turn").atTurnEnd(call);
     case "SubagentStop":
       handSubagentToWorker(call);
       return null;
@@ -130,17 +139,29 @@ interface Parts {
   failure: typeof import("./failure.ts");
   turn: typeof import("./turn-end.ts");
   record: typeof import("./record.ts");
+  redaction: typeof import("./redaction.ts");
+  shell: typeof import("unbash");
   dialects: typeof import("./dialects/dialects.ts");
 }
 
-function part<Name extends keyof Parts>(name: Name, home: Home): Parts[Name] {
+/** Loads the parts, each once; they `require` one another by the names of their files. */
+function openParts(home: Home): <Name extends keyof Parts>(name: Name) => Parts[Name] {
   // V8 rejects a code cache made under other flags.
   const flags = makeId(
     "v",
     [process.version, process.arch, process.env.NODE_OPTIONS, ...process.execArgv].join(" "),
   );
-  const cache = join(home.cache, `${name}-${KNACK_BUILD}-${flags}`);
-  return loadCompiled(join(__dirname, `hook-${name}.cjs`), cache, require);
+  const loaded: { [Name in keyof Parts]?: Parts[Name] } = {};
+  const load = <Name extends keyof Parts>(name: Name): Parts[Name] => {
+    const cache = join(home.cache, `${name}-${KNACK_BUILD}-${flags}`);
+    const part = loaded[name] ?? loadCompiled<Parts[Name]>(join(__dirname, `hook-${name}.cjs`), cache, find);
+    loaded[name] = part;
+    return part;
+  };
+  const find = (id: string): unknown => {
+    return id.startsWith("./hook-") ? load(id.slice(7, -4) as keyof Parts) : require(id);
+  };
+  return load;
 }
 
 /** Agents print it on a terminal, and models reject a whole session that contains a lone surrogate. */
@@ -189,7 +210,7 @@ function atSlash({ payload, program, cwd, env, isGivenByProgram }: HookEvent): H
  * Loads a script (a CommonJS wrapper function) with V8's code cache: compiling some hundred kilobytes would cost more
  * than running them. The name of `cache` must identify the script's content: V8 only compares its length.
  */
-function loadCompiled<Exports>(script: string, cache: string, require: NodeJS.Require): Exports {
+function loadCompiled<Exports>(script: string, cache: string, require: (id: string) => unknown): Exports {
   const cachedData = attempt(() => openSealed(readFileSync(cache)));
   // The script is ASCII; latin1 needs no decoding.
   const source = readFileSync(script, "latin1");

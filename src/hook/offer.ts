@@ -1,5 +1,5 @@
 import { type Offer, readOffer, writeNote, writeOffer } from "../spool/index.ts";
-import { redact } from "../trust/index.ts";
+import { clean } from "./clean.ts";
 import type { HookEvent, HookReply } from "./event.ts";
 import { identifyHere, openMarks } from "./session.ts";
 
@@ -40,7 +40,7 @@ export function offerLessons(
   const offered: Offer["lessons"][number][] = [];
   for (const { lessonId: id, offer } of lessons) {
     if (offered.length === mostOffered) break;
-    if (offer !== null && everywhere.once(id)) offered.push({ id, text: redact(offer) });
+    if (offer !== null && everywhere.once(id)) offered.push({ id, text: clean(call, offer) });
   }
   if (offered.length === 0) return null;
   writeOffer(home, session, { lessons: offered, by: "hook", at, prompts: 0 });
@@ -73,18 +73,18 @@ export function takeAnswer(call: HookEvent, prompt: string): HookReply | null {
     ...{ type: "offer", session, project, at },
     ...{ lessons: ids(offer.lessons), kept: ids(chosen), said: prompt, transcript: call.transcript },
   });
-  return describeAnswer(offer, chosen);
+  return describeAnswer(call, offer, chosen);
 }
 
 /** The agent of this session has the lessons at once; later ones are told when they start. */
-function describeAnswer({ by }: Offer, chosen: Offer["lessons"]): HookReply {
+function describeAnswer(call: HookEvent, { by }: Offer, chosen: Offer["lessons"]): HookReply {
   const asked = by === "hook" ? "Knack asked the person when this session began" : "You asked the person";
   if (chosen.length === 0)
     return {
       context: `${asked} whether to keep lessons; this prompt is their answer: no. It is recorded, and there is nothing else to do.`,
       receipt: "Knack: not kept, and not offered again.",
     };
-  const texts = chosen.map(({ text }) => redact(text));
+  const texts = chosen.map(({ text }) => clean(call, text));
   return {
     context: [
       `${asked} whether to keep lessons; this prompt is their answer: yes. It is recorded: confirm it in one short line and do nothing else for it. From now on these hold:`,

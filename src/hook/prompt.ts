@@ -1,13 +1,14 @@
 import { opendirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { asString, readPlainFile } from "../base/index.ts";
-import { asksToRemember } from "../learning/index.ts";
+import { asksToRemember, mayAskToRemember } from "../learning/index.ts";
 import { sharedLessonId } from "../lessons/index.ts";
 import { findHome, readQuestion, recallFromSnapshot, renderPromptFact } from "../recall/index.ts";
 import { describeProject, type FoundItem, find, readIndexFiles, renderFound } from "../search/index.ts";
 import { noteRequest, writeNote } from "../spool/index.ts";
 import { findCheckout } from "../transcripts/index.ts";
-import { dropPrivate, maskLikely, ownWords, redactPrompt } from "../trust/index.ts";
+import { dropPrivate, ownWords } from "../trust/index.ts";
+import { cleanForKeeping, cleanPrompt } from "./clean.ts";
 import { attempt, type HookEvent, type HookReply } from "./event.ts";
 import { takeAnswer } from "./offer.ts";
 import { holdBack, type OpenSnapshot, openMarks, show, withSnapshot } from "./session.ts";
@@ -27,7 +28,7 @@ const skillBytes = 1_000_000;
 export async function atPrompt(call: HookEvent): Promise<HookReply | null> {
   openMarks(call.home, call.session).beginTurn(call.now);
   const typed = dropPrivate(asString(call.payload.prompt) ?? "");
-  const text = redactPrompt(extractUserText(typed));
+  const text = cleanPrompt(call, extractUserText(typed));
   if (text === "") return null;
   const isPersons = !call.isGivenByProgram;
   const answered = isPersons ? takeAnswer(call, text) : null;
@@ -63,6 +64,8 @@ const asksForSkill = /\b(?:make|create|write|save|turn|keep|learn)\b[^.?!\n]{0,6
 
 /** Notes a request to remember something: a lesson with these words needs no other approval. */
 function readRequest({ home, session }: HookEvent, text: string): keyof typeof requests | null {
+  // Most prompts have no word of it, and taking pastes out of them costs more than looking.
+  if (!mayAskToRemember(text) && !/skill/i.test(text)) return null;
   const own = ownWords(text);
   const request = asksForSkill.test(own) ? "skill" : asksToRemember(own) ? "lesson" : null;
   if (request === "lesson") noteRequest(home, session, text);
@@ -199,6 +202,6 @@ function tell(call: HookEvent, known: OpenSnapshot, fits: readonly Fit[]): { nam
 function recordUnmatchedPrompt(call: HookEvent, { project }: OpenSnapshot, text: string): void {
   const { session, home, now: at } = call;
   // Only the session's transcript tells which words are secret; the hook does not read it.
-  const kept = maskLikely(cutMiddle(text, promptChars));
+  const kept = cleanForKeeping(cutMiddle(text, promptChars));
   writeNote(home.spool, { type: "unmatched", session, project, text: kept, at });
 }

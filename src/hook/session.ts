@@ -5,7 +5,7 @@ import { type Checkout, identifyProject, type Occasion, type Project } from "../
 import { type Home, readRepositoryWish } from "../settings/index.ts";
 import { makeFileName, type Note, writeNote } from "../spool/index.ts";
 import { findCheckout } from "../transcripts/index.ts";
-import { redact } from "../trust/index.ts";
+import { clean } from "./clean.ts";
 import type { HookEvent } from "./event.ts";
 
 /** Marks of what already happened in a session: files, each of which only one of several concurrent hooks can create. */
@@ -123,13 +123,14 @@ type OfferedNote = Extract<Note, { type: "offered" }>;
  * redacted again before an agent sees it.
  */
 export function show(
-  { session, transcript, home, now: at }: HookEvent,
+  call: HookEvent,
   project: string,
   shown:
     | Pick<ShownNote, "type" | "lessonId" | "occasion" | "text">
     | Pick<OfferedNote, "type" | "skill" | "name" | "how" | "text">,
 ): string {
-  const text = redact(shown.text);
+  const { session, transcript, home, now: at } = call;
+  const text = clean(call, shown.text);
   writeNote(home.spool, { ...shown, session, transcript, project, text, at });
   return text;
 }

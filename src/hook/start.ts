@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { makeId } from "../base/index.ts";
 import { findHome, formatDay, type SnapshotRows } from "../recall/index.ts";
 import { type Note, readWorkerState } from "../spool/index.ts";
-import { redact } from "../trust/index.ts";
+import { clean } from "./clean.ts";
 import { attempt, type HookEvent, type HookReply, noteTranscript } from "./event.ts";
 import { countUnread, offerLessons } from "./offer.ts";
 import { identifyHere, type OpenSnapshot, openMarks, show, withSnapshot } from "./session.ts";
@@ -51,12 +51,14 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const learned = news
     .filter(({ fix, told, state }) => fix && told && state !== "live")
     .slice(0, mostLessons)
-    .map(({ brief }) => `- ${redact(brief)}`)
+    .map(({ brief }) => `- ${clean(call, brief)}`)
     .filter(hasRoom);
   const isResumed = call.payload.source === "resume";
   const holding = isResumed ? [] : tellHolding(call, project, lessons, hasRoom);
   const skills = (isResumed ? [] : starts.flatMap((start) => start.skills))
-    .map(({ name, description }) => (description === "" ? `- ${name}` : `- ${name}: ${redact(description)}`))
+    .map(({ name, description }) =>
+      description === "" ? `- ${name}` : `- ${name}: ${clean(call, description)}`,
+    )
     .filter(hasRoom);
   const said = [
     ...(learned.length > 0 ? [`Learned here since${sinceDay(last, call.now)}:`, ...learned] : []),
@@ -65,7 +67,7 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   ];
   const receipts = (known.get("receipts", project) ?? [])
     .filter(({ at }) => last !== null && at > last)
-    .map(({ text }) => redact(text));
+    .map(({ text }) => clean(call, text));
   const asksAgent = call.asks === "agent";
   // An agent that asks for Knack would read the words before the person does.
   const offer = offerLessons(call, project, asksAgent ? lessons.filter(({ told }) => told) : lessons);
@@ -98,7 +100,7 @@ function tellHolding(
   return lessons
     .filter(({ told, fix, state }) => told && !fix && state !== "live")
     .slice(0, mostLessons)
-    .map(({ lessonId, line }) => ({ lessonId, text: `- ${redact(line)}` }))
+    .map(({ lessonId, line }) => ({ lessonId, text: `- ${clean(call, line)}` }))
     .filter(({ text, lessonId }) => hasRoom(text) && seen.tells(lessonId))
     .map((lesson) => show(call, project, { type: "shown", occasion: "start", ...lesson }));
 }

@@ -33,6 +33,8 @@ interface ConsolidationOptions {
     readonly instructions: readonly InstructionLine[];
     readonly turns: readonly LaterTurn[];
   }[];
+  /** Lessons that several people kept become one, too: where many are brought together, each was kept by somebody. */
+  readonly mergesKept?: boolean;
   /** Without a judge only what is exactly the same is one lesson, which needs no consolidation. */
   readonly judge: (Asker & { readonly timeoutMs: number }) | null;
 }
@@ -57,14 +59,16 @@ export interface Consolidated {
  */
 export async function consolidateProjects(
   { store, clock }: ConsolidationDeps,
-  { projects, judge }: ConsolidationOptions,
+  { projects, judge, mergesKept = false }: ConsolidationOptions,
 ): Promise<Consolidated[]> {
   if (judge === null) return [];
   const all: Consolidated[] = [];
   for (const { id, instructions, turns } of projects) {
     const shown = await findDue(store, id, clock.now());
     if (shown.length > 0)
-      all.push(await consolidate(store, clock, judge, { project: id, shown, instructions, turns }));
+      all.push(
+        await consolidate(store, clock, judge, { project: id, shown, instructions, turns, mergesKept }),
+      );
   }
   return all;
 }
@@ -98,13 +102,14 @@ interface ProjectLessons {
   readonly shown: readonly Lesson[];
   readonly instructions: readonly InstructionLine[];
   readonly turns: readonly LaterTurn[];
+  readonly mergesKept: boolean;
 }
 
 async function consolidate(
   store: Store,
   clock: Clock,
   judge: NonNullable<ConsolidationOptions["judge"]>,
-  { project, shown, instructions, turns }: ProjectLessons,
+  { project, shown, instructions, turns, mergesKept }: ProjectLessons,
 ): Promise<Consolidated> {
   const nothing = { project, merged: 0, contradictions: 0, documented: 0, shelved: 0 };
   const near = selectInstructions(
@@ -122,7 +127,7 @@ async function consolidate(
     const key = `consolidated:${project}:${makeId("", shown.map(({ id }) => id).join(" "))}`;
     // Another process had the same compared.
     if ((await tx.ledger.get([key])).length > 0) return noDecisions;
-    const material = await loadMaterial(tx, shown, lines);
+    const material = { ...(await loadMaterial(tx, shown, lines)), mergesKept };
     const checked = checkConsolidation(reply.answer, material);
     const common = { at: clock.now(), project, session: null, actor: "knack" as const };
     const data = { lessonIds: shown.map(({ id }) => id), model: judge.model.name, refused: checked.refused };
@@ -244,6 +249,7 @@ Example. K1 "Run npm run lint before committing.", K2 "The commit hook runs esli
 // --- Checks ---
 
 interface ConsolidationMaterial {
+  readonly mergesKept: boolean;
   readonly byName: ReadonlyMap<string, Lesson>;
   readonly findings: readonly StoredFinding[];
   /** Pairs of lessons that a person took apart, and that contradict each other. */
@@ -276,7 +282,7 @@ async function loadMaterial(
   { learning }: Store,
   shown: readonly Lesson[],
   instructions: string,
-): Promise<ConsolidationMaterial> {
+): Promise<Omit<ConsolidationMaterial, "mergesKept">> {
   const ids = shown.map(({ id }) => id);
   const now = new Map((await learning.lessons.get(ids)).map((one) => [one.id, one]));
   const byName = new Map(
@@ -349,7 +355,7 @@ function findGroupFault(
   { into, from }: AnswerGroup,
   used: ReadonlySet<string>,
   kept: readonly string[],
-  { byName, apart, opposed }: ConsolidationMaterial,
+  { byName, apart, opposed, mergesKept }: ConsolidationMaterial,
 ): string | null {
   const names = [into, ...from];
   const members = names.flatMap((name) => byName.get(name) ?? []);
@@ -357,7 +363,7 @@ function findGroupFault(
   if (new Set(names).size !== names.length || names.some((name) => used.has(name)))
     return "an id is named twice";
   if (from.some((name) => kept.includes(name))) return "an id is also kept";
-  if (members.filter(({ state }) => state.acceptedAt !== undefined).length > 1)
+  if (!mergesKept && members.filter(({ state }) => state.acceptedAt !== undefined).length > 1)
     return "a person accepted more than one of them";
   for (const [n, a] of members.entries())
     for (const b of members.slice(n + 1)) {

@@ -1,3 +1,4 @@
+export { consolidateProjects } from "./consolidate.ts";
 export { type Judging, type JudgingPlan, openJudging } from "./judge-waiting.ts";
 export {
   createJudgeSource,
@@ -5,7 +6,7 @@ export {
   type JudgeState,
   readUnaskedJudge,
 } from "./judges.ts";
-export { asksToRemember } from "./leads/requests.ts";
+export { asksToRemember, mayAskToRemember } from "./leads/requests.ts";
 export { isObjection } from "./leads/spoken.ts";
 export { isBareRequest } from "./leads/spoken-turns.ts";
 export { readOwnSentences, readTurns, stripOpening, type Turn } from "./leads/turns.ts";

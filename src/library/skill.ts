@@ -251,9 +251,15 @@ export function trimBlankLines(text: string): string {
   return from === -1 ? "" : lines.slice(from, lines.findLastIndex(isFull) + 1).join("\n");
 }
 
+/** Whether a file is the skill that Knack installs in an agent, to write others. */
+export function isKnacksSkill(path: string): boolean {
+  return /[\\/]knack-learn-skill[\\/]SKILL\.md$/.test(path);
+}
+
 /** Who made the skill at a path, as far as the file tells; the ledger may know better. */
 export function skillOwner(path: string, skill: Pick<Skill, "metadata"> | null): Owner {
-  if (/[\\/](?:\.system|plugins[\\/](?:cache|marketplaces|repos))[\\/]/.test(path)) return "core";
+  if (isKnacksSkill(path) || /[\\/](?:\.system|plugins[\\/](?:cache|marketplaces|repos))[\\/]/.test(path))
+    return "core";
   const origin = skill?.metadata.origin;
   return origin === "knack" ? "learned" : origin === "import" ? "imported" : "hand-written";
 }

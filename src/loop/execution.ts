@@ -247,7 +247,10 @@ function decideGroup(execution: Execution, results: readonly CheckResult[], at: 
     ...execution,
     log: [...execution.log, ...lines],
     completed: addIds(execution.completed, met),
-    failed: addIds(execution.failed, partly),
+    // A step of a new plan may have the name of one that failed.
+    failed: addIds(execution.failed, partly).filter(
+      (id) => !met.some(({ attempt }) => attempt.step.id === id),
+    ),
   };
   const left = decided.filter(({ attempt }) => !isOver(attempt.step.id));
   switch (strongest.decision) {

@@ -1,3 +1,4 @@
+import { several } from "../text/index.ts";
 import {
   abortExecution,
   advanceExecution,
@@ -416,7 +417,12 @@ function orient(state: LoopState, move: WorkerMove, open: readonly string[]): Lo
   if (left.length > 0) return { ...next, place: { kind: "orient", open: left } };
   const missing = next.oriented.filter(({ finding }) => finding === null).map((one) => one.topic);
   const but = missing.length > 0 ? `; nothing about ${missing.join(", ")}` : "";
-  return endPhase(next, "orient", `${next.oriented.length - missing.length} topics${but}`, move.at);
+  return endPhase(
+    next,
+    "orient",
+    `${several(next.oriented.length - missing.length, "topic")}${but}`,
+    move.at,
+  );
 }
 
 function keepStrategy(state: LoopState, move: Move): LoopState {
@@ -425,7 +431,7 @@ function keepStrategy(state: LoopState, move: Move): LoopState {
   const { strategy, steps } = move.brought;
   const next = endPhase({ ...state, strategy, steps }, "strategize", move.summary, move.at);
   if (steps === null) return next;
-  return endPhase(next, "plan", `${steps.length} steps, by the strategist`, move.at);
+  return endPhase(next, "plan", `${several(steps.length, "step")}, by the strategist`, move.at);
 }
 
 function keepPlan(state: LoopState, move: Move): LoopState {
@@ -476,7 +482,7 @@ function believeWorker({ execution }: LoopState, step: string, because: string) 
 function endExecution(state: LoopState, { stage, completed, failed }: Execution, at: number): LoopState {
   if (stage.kind !== "done") return state;
   const { reason, because } = stage;
-  const summary = `${completed.length} steps done, ${failed.length} failed: ${because}`;
+  const summary = `${several(completed.length, "step")} done, ${failed.length} failed: ${because}`;
   if (reason !== "abort") return endPhase(state, "execute", `${reason}; ${summary}`, at);
   const errors = { ...state.errors, execute: { at, phase: "execute", reason: because } };
   return endPhase({ ...state, errors }, "execute", summary, at, "aborted");
@@ -655,10 +661,17 @@ function conclude(
       ? { end: "incomplete", because: `missing: ${missing.join(", ")}` }
       : {
           end: "completed",
-          because: `criteria met: ${state.analysis?.successCriteriaMet ?? "not known yet"}`,
+          because: verdicts[state.analysis?.successCriteriaMet ?? "unknown"],
         };
   return { ...state, candidate, place: { kind: "ended", ...end } };
 }
+
+const verdicts = {
+  yes: "the success criteria are met",
+  partial: "a part of the success criteria is met",
+  no: "the success criteria are not met",
+  unknown: "there is a plan, to be executed",
+};
 
 /** The artifacts that a run has to leave, below its work folder. */
 export function listArtifacts({ range, mode }: Pick<RunSetup, "range" | "mode">): readonly string[] {
@@ -672,7 +685,7 @@ export function listArtifacts({ range, mode }: Pick<RunSetup, "range" | "mode">)
 }
 
 function tellImproved({ promotions, rejected, requests }: Improved): string {
-  return `${promotions.length} changes kept, ${rejected.length} rejected, ${requests} requests`;
+  return `${several(promotions.length, "change")} kept, ${rejected.length} rejected, ${several(requests, "request")}`;
 }
 
 function tellCurated({ before, after, archived, reverted }: Curated): string {

@@ -2,8 +2,8 @@ import { join, sep } from "node:path";
 import { type Clock, KnackError, readPlainText } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
 import { readPurposeSpend } from "../models/index.ts";
-import type { RunBegun } from "../records/index.ts";
-import { type Env, type Home, resolveSettings } from "../settings/index.ts";
+import type { Project, RunBegun } from "../records/index.ts";
+import { type Env, resolveSettings } from "../settings/index.ts";
 import type { BackgroundWork, Store } from "../store/index.ts";
 import type { Redactor } from "../trust/index.ts";
 import { chooseStateFolder, prepareRun, type StartOptions } from "./begin.ts";
@@ -18,17 +18,17 @@ import { digestText, LoopRun, type RunOutcome } from "./run.ts";
 import { adoptCandidate, sealCandidate } from "./state/candidates.ts";
 import { describeEvidence } from "./state/curation.ts";
 import { openStateFolder } from "./state/state-folder.ts";
+import { closeGoal, type DutyDeps, gatherOthers, openGoal, tellSpans } from "./surroundings.ts";
 import { dropResult, keepResult, measureResult, prepareWorkspace } from "./workspace.ts";
 
-export interface LoopDeps {
-  readonly home: Home;
+export interface LoopDeps extends DutyDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly redactor: Redactor;
   readonly env: Env;
   /** The folder of the plugin's template, which has the roles' prompts. */
   readonly template: string | undefined;
-  readonly projectAt: (cwd: string) => Promise<{ readonly id: string; readonly name: string }>;
+  readonly projectAt: (cwd: string) => Promise<Project>;
   readonly claim: BackgroundWork["claim"];
   readonly giveBack: BackgroundWork["giveBack"];
 }
@@ -145,11 +145,13 @@ async function begin(deps: LoopDeps, options: StartOptions, cwd: string): Promis
   const project = await deps.projectAt(cwd);
   const promptDigest = `sha256:${digestText(roles.map((role) => readPrompt(deps, role)).join("\n"))}`;
   const begun = await prepareRun(
-    { ...deps, promptDigest, othersHistory: async () => null },
+    { ...deps, promptDigest, othersHistory: (goal) => gatherOthers(store, goal, clock.now()) },
     options,
     project,
   );
-  return recordBegin(store, begun, { at: clock.now(), project: project.id });
+  const stored = await recordBegin(store, begun, { at: clock.now(), project: project.id });
+  await openGoal(deps, project, begun.run, begun.setup.goal);
+  return stored;
 }
 
 const leaseMs = 6 * 60 * 60_000 - 60_000;
@@ -192,7 +194,10 @@ function withRun<Result>(
     const settings = resolveSettings(home, null);
     const run = new LoopRun({ ...deps, settings, conclude: () => concludeRun(deps, begun, fence) }, stored);
     const result = await work(run, (await readSpent(deps, stored)) - stored.state.usd);
-    if (run.pending.kind === "ended") fence?.close();
+    if (run.pending.kind !== "ended") return result;
+    fence?.close();
+    await closeGoal(deps, deps.store, begun.run, run.state);
+    await tellSpans(settings["loop.spans"], begun.run, run.state);
     return result;
   });
 }

@@ -15,6 +15,8 @@ export interface Asker {
   readonly limits: ModelLimits;
   /** The price of the model's tokens; null if unknown. */
   readonly price: ReturnType<typeof findPrice>;
+  /** A second budget from which calls are paid: that of the person who works for a team. */
+  readonly alsoPaying?: Pick<Asker, "store" | "limits">;
 }
 
 /** The form of an answer: JSON Schema for the model, and a parser that gives null for what does not have the form. */
@@ -61,8 +63,16 @@ export async function askModel<Answer>(
     const wanted = { call, at, together, extraUsd, estimate: estimateMaxCost(request, price) };
     const reserved = await reserveSpend(asker, wanted, who);
     if ("hold" in reserved) return { ok: false, because: "not-asked", message: reserved.hold };
-    reply = await ask(reserved.usdAtMost);
-    await recordSpend(asker, call, measureReply(reply, reserved.usdAtMost, price), who);
+    const own = asker.alsoPaying && { ...asker, ...asker.alsoPaying };
+    const ownReserved = own ? await reserveSpend(own, wanted, who) : reserved;
+    if ("hold" in ownReserved) {
+      await recordSpend(asker, call, unspent, who);
+      return { ok: false, because: "not-asked", message: ownReserved.hold };
+    }
+    const usdAtMost = Math.min(reserved.usdAtMost, ownReserved.usdAtMost);
+    reply = await ask(usdAtMost);
+    const end = measureReply(reply, usdAtMost, price);
+    for (const payer of own ? [asker, own] : [asker]) await recordSpend(payer, call, end, who);
   }
   if (!reply.ok) return { ok: false, because: reply.because, message: reply.message };
   const original = schema.parse(reply.value);
@@ -81,6 +91,11 @@ function measureReply(reply: ModelReply, usdAtMost: number, price: Asker["price"
     ...{ ok: reply.ok, because: reply.ok ? null : `${reply.because}: ${reply.message}` },
   };
 }
+
+/** What was set aside and not needed. */
+const unspent: CallEnd = {
+  ...{ inputTokens: 0, outputTokens: 0, usd: 0, estimated: false, ms: 0, ok: true, because: null },
+};
 
 const wrongForm = "the answer does not have the requested form";
 

@@ -45,14 +45,14 @@ const wordChars = 200;
 /** Most answers to one question. */
 const mostAnswers = 3;
 /** Findings that are looked at for one question: of an error that is met everywhere, this project's and the latest. */
-export const mostFindings = 24;
+export const mostFindings = 12;
 /** Projects that are searched for a text that is asked in none of them, the newest. */
 export const mostProjects = 40;
 /** Words of a text that are looked up, the rarest; and index entries that this may touch. */
 const mostWords = 24;
 const mostIndexEntries = 2_000;
 /** Findings that are looked at because they share words with a text. */
-const mostSpoken = 20;
+const mostSpoken = 12;
 const distanceFactor = { here: 1, anywhere: 1, elsewhere: 0.7 };
 /** How well a lesson fits a text that names its command or its file. */
 const namedFit = 0.7;
@@ -201,11 +201,17 @@ export async function recall(
       ? await findSpoken(memory, question.terms, asked.project)
       : { spoken: [], rarity: () => 1 };
   const findings = [...new Map([...cued, ...spoken].map((finding) => [finding.id, finding])).values()];
-  if (findings.length === 0) return [];
-  const known = await loadKnown(memory, findings, asked.project);
+  const near = findings.filter((one) => mayFit(question, one));
+  if (near.length === 0) return [];
+  const known = await loadKnown(memory, near, asked.project);
   const matches = pickAnswers(question, known, { ...asked, rarity });
   const stale = await Promise.all(matches.map((match) => isDisproved(learning, match)));
   return matches.filter((_, at) => !stale[at]);
+}
+
+/** Whether a finding can answer at all: a failure is known by its error alone, and a lesson that need not be loaded is time saved. */
+function mayFit(question: Question, { finding }: StoredFinding): boolean {
+  return question.type !== "failure" || compareFailure(question.symptom, finding) >= leastScore.error;
 }
 
 async function loadKnown(

@@ -45,6 +45,8 @@ import {
 const startLessons = 8;
 /** Lessons among which what is new is looked for, the newest. */
 const startNews = 40;
+/** Findings with a word up to which they stand beside their number. */
+const fewFindings = 60;
 /** Milliseconds after which a session that taught something is taken for ended. */
 const sessionMs = 2 * 86_400_000;
 /** Days in which a lesson is new enough to be offered to the person, and characters of it that they are shown. */
@@ -57,7 +59,7 @@ const excerptChars = 400;
 /** Characters of the name of a file, or a person, that something was imported from. */
 const fromChars = 40;
 /** Increase when the form of a snapshot changes. */
-const version = 7;
+const version = 8;
 
 /** Something published, as far as agents are told of it. */
 interface SnapshotItem extends Pick<KeptArtifact, "kind" | "name" | "path" | "reach" | "origin" | "members"> {
@@ -288,7 +290,15 @@ function listWordRows(findings: readonly StoredFinding[], lessons: readonly Less
       (shared.has(lessonId) ? [scopeId, promotedScopeId] : [scopeId]).map((one) => `${one} ${word}`),
     ),
   );
-  return [...byWord].map(([word, numbers]) => [`word ${word}`, numbers]);
+  // A word that many share is mostly only counted, and its list stands apart.
+  return [...byWord].flatMap(([word, numbers]): Row[] =>
+    numbers.length > fewFindings
+      ? [
+          [`word ${word}`, numbers.length],
+          [`many ${word}`, numbers],
+        ]
+      : [[`word ${word}`, numbers]],
+  );
 }
 
 function groupNumbers(findings: readonly StoredFinding[], listNames: (one: StoredFinding) => string[]) {
@@ -564,12 +574,16 @@ export function recallFromSnapshot(
 function openMemory(table: Table): Parameters<typeof recall>[0] {
   const get = <Value>(key: string) => table.get(key) as Value | undefined;
   // A word is asked for twice: how many have it, and which.
-  const lists = new Map<string, readonly number[]>();
-  const having = (scopeId: string, word: string): readonly number[] => {
-    const key = `word ${scopeId} ${word}`;
-    const known = lists.get(key) ?? get<number[]>(key) ?? [];
-    lists.set(key, known);
+  const rows = new Map<string, number | readonly number[]>();
+  const having = (word: string): number | readonly number[] => {
+    const known = rows.get(word) ?? get<number | number[]>(`word ${word}`) ?? [];
+    rows.set(word, known);
     return known;
+  };
+  const count = (found: number | readonly number[]) => (typeof found === "number" ? found : found.length);
+  const list = (word: string): readonly number[] => {
+    const found = having(word);
+    return typeof found === "number" ? (get<number[]>(`many ${word}`) ?? []) : found;
   };
   const findingsAt = (numbers: readonly number[]) =>
     numbers.flatMap((n) => get<StoredFinding>(`finding ${n}`) ?? []);
@@ -583,13 +597,13 @@ function openMemory(table: Table): Parameters<typeof recall>[0] {
           return findingsAt(best.slice(0, most).map(([n]) => n));
         },
         countsOf: async (scopeId, words) => {
-          const counts = words.map((word) => [word, having(scopeId, word).length] as const);
+          const counts = words.map((word) => [word, count(having(`${scopeId} ${word}`))] as const);
           return new Map(counts.filter(([, count]) => count > 0));
         },
         sharing: async (scopeId, words, most) => {
           const shared = new Map<number, number>();
           for (const word of words)
-            for (const n of having(scopeId, word)) shared.set(n, (shared.get(n) ?? 0) + 1);
+            for (const n of list(`${scopeId} ${word}`)) shared.set(n, (shared.get(n) ?? 0) + 1);
           const best: [number, number][] = [];
           // Most share one word only, and need no more than to be counted.
           shared.forEach((count, n) => {

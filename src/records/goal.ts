@@ -110,7 +110,7 @@ export interface Prediction {
   readonly prediction: string;
   readonly claim: string;
   readonly confidence: number;
-  readonly due: number | null;
+  readonly dueAt: number | null;
 }
 
 export interface Resolution {
@@ -288,7 +288,9 @@ export function foldGoal(entries: readonly GoalEntry[]): Goal | null {
     reflections: pick("goal.reflected"),
     conclusions: pick("goal.concluded").map((one) => {
       const last = rechecked.findLast(({ conclusion }) => conclusion === one.conclusion);
-      const outcome = last === undefined ? null : last.holds ? "right" : "wrong";
+      // To say that it holds, without what showed it, only puts it off.
+      const outcome =
+        last === undefined ? null : !last.holds ? "wrong" : last.because === "" ? null : "right";
       return { ...one, recheckAt: last?.recheckAt ?? one.recheckAt, outcome };
     }),
     meta: pick("goal.meta").map(({ insight }) => insight),
@@ -315,7 +317,7 @@ export function briefGoal(goal: Goal): GoalBrief {
     recheckAt:
       goal.conclusions.filter(isStanding).sort((a, b) => a.recheckAt - b.recheckAt)[0]?.recheckAt ?? null,
     claim: claim === null ? null : { who: claim.who, until: claim.until },
-    openDebts: debts.filter(({ settled }) => !settled).length,
+    openDebts: debts.filter(({ settled, page }) => !settled && page === null).length,
   };
 }
 

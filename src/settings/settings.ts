@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, isAbsolute } from "node:path";
 import * as z from "zod/mini";
 import {
   errorMessage,
@@ -94,7 +94,7 @@ const allSettings = {
     "off, or ask (the agent, once a session)",
   ),
   duties: setting(
-    "see that no goal ends without its lesson",
+    "tell of work that taught something and kept nothing",
     "off",
     z.enum(dutySettings),
     "off, say (tell what a goal owes), or block (hold the end of a turn once)",
@@ -153,6 +153,12 @@ const allSettings = {
     dollarsPerMillion,
     "US dollars per million tokens answered, or null",
   ),
+  "team.budgetDay": setting(
+    "most that comparing a team's lessons may cost in a day, for all its workers together",
+    2,
+    numberUpTo(10_000),
+    "US dollars for a day; each worker's person pays from judge.budgetDay",
+  ),
   "loop.budget": setting(
     "most that one run of the loop may cost",
     5,
@@ -176,6 +182,12 @@ const allSettings = {
     30,
     numberUpTo(1_440),
     "minutes for one worker",
+  ),
+  "loop.spans": setting(
+    "where runs of the loop are told as OpenTelemetry spans; null: nowhere",
+    null,
+    z.nullable(z.string().check(z.refine(isNear))),
+    "a file such as /home/me/spans.jsonl, an address of this machine such as http://127.0.0.1:4318, or null",
   ),
   review: setting(
     "reviews in the background",
@@ -224,6 +236,12 @@ export function describeSetting(key: keyof Settings): { readonly about: string; 
 function isAddress(word: string): boolean {
   const { protocol, username, password } = URL.canParse(word) ? new URL(word) : new URL("none:");
   return /^https?:$/.test(protocol) && username === "" && password === "" && !/[?#]/.test(word);
+}
+
+/** A file by its full path, or an address that does not lead off this machine. */
+function isNear(word: string): boolean {
+  const { hostname } = URL.canParse(word) ? new URL(word) : { hostname: "" };
+  return isAbsolute(word) || (isAddress(word) && /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname));
 }
 
 type UserFile = Partial<Settings> & {

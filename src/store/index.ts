@@ -5,10 +5,13 @@ export { type PostgresAddress, parseAddress, readAddressFile } from "./postgres/
 export {
   type ArrivedEntry,
   computeEntryId,
+  type EntryQuery,
+  type SignedDigest,
   type SignedEntry,
   type TeamMember,
   type TeamRole,
 } from "./postgres/entry.ts";
+export type { HeldJob, JobKind, JobQueue } from "./postgres/queue.ts";
 export type { TeamDatabase } from "./postgres/team.ts";
 export { openPostgres, openQueue, openTeamDatabase } from "./remote.ts";
 export { describeBefore, openCopy, openScratch, openSqlite, readLedger } from "./sqlite.ts";

@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { jsonBytes, KnackError, readPlainText, writeFileAtomically } from "../base/index.ts";
 import { type Env, type Home, isWithin } from "../settings/index.ts";
 import { type PostgresAddress, parseAddress, readAddressFile } from "../store/index.ts";
+import type { Digest } from "./digest.ts";
 import { type MachineKey, makeMachineKey, readMachineKey } from "./signing.ts";
 
 const member = z.object({
@@ -20,6 +21,9 @@ const shape = z.object({
   self: z.string(),
   /** How far the team's ledger was read, and when it last was. */
   cursor: z.number(),
+  /** How far it was read for single repositories ("" for none), where the team's workers sum up the rest. */
+  cursors: z.record(z.string(), z.number()),
+  digestsAt: z.number(),
   syncedAt: z.nullable(z.number()),
   /** Why the last sync did not come to its end, and when that was. */
   failed: z.nullable(z.object({ at: z.number(), because: z.string() })),
@@ -42,6 +46,7 @@ export type TeamState = z.infer<typeof shape>;
 export function openTeamFolder({ team: folder }: Pick<Home, "team">) {
   const paths = {
     state: join(folder, "team.json"),
+    digests: join(folder, "digests.json"),
     address: join(folder, "address"),
     key: join(folder, "machine.key"),
   };
@@ -57,6 +62,9 @@ export function openTeamFolder({ team: folder }: Pick<Home, "team">) {
       return text === null ? null : parseState(text, paths.state);
     },
     writeState: (state: TeamState) => write(paths.state, String(Buffer.concat(jsonBytes(state)))),
+    /** What the team's workers computed, as it was last fetched; it was checked then. */
+    readDigests: (): Digest[] => JSON.parse(readPlainText(paths.digests, { maxBytes: 256 << 20 }) ?? "[]"),
+    writeDigests: (digests: readonly Digest[]) => write(paths.digests, JSON.stringify(digests)),
     /** The machine's key, made when it is first asked for. */
     key: (): MachineKey => {
       const known = readPlainText(paths.key);

@@ -3,12 +3,14 @@ import { recordEntries } from "../lessons/index.ts";
 import type { LedgerEntry, Lesson } from "../records/index.ts";
 import type { PostgresAddress, TeamMember, TeamRole } from "../store/index.ts";
 import type { AuthorWord } from "./consent.ts";
+import { viewDigests } from "./digest.ts";
 import { foldMeasured, foldRules, foldShares } from "./fold.ts";
 import { type AddressSource, findAddress, openTeamFolder, type TeamState, withLogin } from "./machine.ts";
 import { reportTeam } from "./proof.ts";
 import { listReceived, nameMember, readShares, type TeamDeps } from "./received.ts";
 import { makeTeamId, type TeamDraft } from "./signing.ts";
 import {
+  draftRegistration,
   draftWithdrawal,
   listNews,
   listShared,
@@ -75,12 +77,8 @@ export function openTeam(deps: TeamDeps) {
           ...{ team: self.team, name, self: self.id },
         });
         const key = folder.key();
-        if (self.role !== "reader" && (await store.team.head(key.machine)) === null) {
-          const body = { key: key.publicKey };
-          await say([
-            { repository: null, at: clock.now(), kind: "machine.registered", subject: key.machine, body },
-          ]);
-        }
+        if (self.role !== "reader" && (await store.team.head(key.machine)) === null)
+          await say([draftRegistration(key, clock.now())]);
       }
       return { team: self.team, name, self: { id: self.id, name: self.name, role: self.role } };
     });
@@ -148,6 +146,10 @@ export function openTeam(deps: TeamDeps) {
     /** Plans sharing lessons and skills, and shows what would be sent. */
     planShare: async (lessons: readonly Lesson[], skills: readonly string[]) => {
       const state = requireState();
+      if (state.members.some(({ id, role }) => id === state.self && role === "reader"))
+        throw new KnackError("TEAM_REFUSED", `You are a reader of ${state.name}, who shares nothing.`, {
+          hint: "Ask a maintainer for another role: knack team role <you> --role member",
+        });
       const plans = [await planLessonShares(deps, lessons, state)];
       for (const name of skills) {
         const plan = await planSkillShare(deps, name, state);
@@ -214,6 +216,12 @@ export function openTeam(deps: TeamDeps) {
       const received = await listReceived(deps, state, known);
       return received.map((one) => ({ ...one, by: one.by.map((id) => nameMember(state, id)) }));
     },
+    /** How many things of others wait for the person. */
+    countWaiting: async (): Promise<number> => {
+      const { team } = requireState();
+      const imports = await library.imports();
+      return imports.filter(({ share, status }) => share?.team === team && status === "waiting").length;
+    },
     decideAuthor,
     /** What maintainers decided. */
     teamRules: async () => {
@@ -270,7 +278,10 @@ export function openTeam(deps: TeamDeps) {
       const rules = foldRules(await store.team.ofKind("policy", "member.distrusted"), members, now);
       const all = await store.team.ofKind("lesson.shared", "share.withdrawn");
       const shares = foldShares(all, rules, now);
-      return reportTeam([...shares.values()], foldMeasured(await store.team.ofKind("measured"), now));
+      const digests = viewDigests(folder.readDigests());
+      const measured = foldMeasured(await store.team.ofKind("measured"), now);
+      const days = measured.filter(({ repository }) => !digests.isSummed(repository));
+      return reportTeam([...shares.values()], [...days, ...digests.days]);
     },
   };
 }
@@ -278,7 +289,8 @@ export function openTeam(deps: TeamDeps) {
 type PlannedShares = Awaited<ReturnType<typeof planLessonShares>>["shares"];
 
 const emptyState: Omit<TeamState, "team" | "name" | "self"> = {
-  ...{ cursor: 0, syncedAt: null, failed: null, members: [], machines: {}, refused: {}, left: {} },
+  ...{ cursor: 0, cursors: {}, digestsAt: 0, syncedAt: null, failed: null },
+  ...{ members: [], machines: {}, refused: {}, left: {} },
   taken: "",
 };
 

@@ -6,8 +6,9 @@ import type { Finding, ImportedLesson, Lesson } from "../records/index.ts";
 import type { Env, Home } from "../settings/index.ts";
 import type { BackgroundWork, Store } from "../store/index.ts";
 import { type AuthorWord, decideConsent, findConcern } from "./consent.ts";
+import { type DigestView, viewDigests } from "./digest.ts";
 import { foldRules, foldShares, type TeamRules, type TeamShare } from "./fold.ts";
-import type { TeamState } from "./machine.ts";
+import { openTeamFolder, type TeamState } from "./machine.ts";
 
 export interface TeamDeps extends BackgroundWork {
   readonly home: Home;
@@ -29,6 +30,7 @@ interface ReceivedShares {
   /** Things that came from the team, by the name under which it shares them. */
   readonly imports: ReadonlyMap<string, ImportedThing>;
   readonly authors: ReadonlyMap<string, AuthorWord>;
+  readonly digests: DigestView;
 }
 
 export async function readShares(deps: TeamDeps, state: TeamState): Promise<ReceivedShares> {
@@ -37,9 +39,11 @@ export async function readShares(deps: TeamDeps, state: TeamState): Promise<Rece
   const rules = foldRules(await store.team.ofKind("policy", "member.distrusted"), state.members, now);
   const repositories = (await store.projects.list()).map(({ id }) => id);
   const subjects = new Set((await store.team.shares(repositories)).map(({ subject }) => subject));
+  const digests = viewDigests(openTeamFolder(deps.home).readDigests());
+  const shares = foldShares(await store.team.about([...subjects]), rules, now);
   return {
-    rules,
-    shares: foldShares(await store.team.about([...subjects]), rules, now),
+    ...{ rules, digests },
+    shares: new Map([...shares].map(([subject, share]) => [subject, digests.complete(share)])),
     imports: await readImports(library, state),
     authors: await readAuthorWords(store, state.team),
   };
@@ -98,6 +102,8 @@ export async function takeShares(deps: TeamDeps, state: TeamState, until: () => 
   return { offered, accepted, withdrawn: withdrawn.length, left, taken };
 }
 
+const harmful = "it did more harm than good in the sessions of others";
+
 /** Shares that this machine has no word on yet: not its own, nor what the person took away or left aside. */
 async function listWanted({ store }: TeamDeps, { team, left }: TeamState, before: ReceivedShares) {
   const decided = await listDecided(store);
@@ -106,6 +112,8 @@ async function listWanted({ store }: TeamDeps, { team, left }: TeamState, before
     const known = before.imports.get(subject);
     const isOver = known?.status === "withdrawn" && !decided.has(known.id);
     const isUnwanted = by.every((author) => before.authors.get(author) === "rejected");
+    // Another share says the same and stands for it.
+    if (before.shares.has(before.digests.findStandIn(subject) ?? "")) return false;
     return (known === undefined || isOver) && left[subject] === undefined && !own.has(subject) && !isUnwanted;
   });
 }
@@ -167,7 +175,7 @@ export interface ReceivedShare extends Omit<TeamShare, "body"> {
 export async function listReceived(
   { store }: TeamDeps,
   { self, members }: Pick<TeamState, "self" | "members">,
-  { rules, shares, imports, authors }: ReceivedShares,
+  { rules, shares, imports, authors, digests }: ReceivedShares,
 ): Promise<ReceivedShare[]> {
   const things = [...imports].flatMap(([subject, thing]) => {
     const share = shares.get(subject);
@@ -179,8 +187,16 @@ export async function listReceived(
     things.flatMap(({ thing, share }) => (thing.type === "lesson" ? [{ thing, share }] : [])),
     (id) => nameMember({ members }, id),
   );
+  /** Shares that the team's workers found to say the opposite. */
+  const listCompared = (subject: string) =>
+    digests.listOpposed(subject).flatMap((other) => {
+      const [thing, share] = [imports.get(other), shares.get(other)];
+      if (thing?.type !== "lesson" || share === undefined) return [];
+      const by = share.by.map((id) => nameMember({ members }, id)).join(", ");
+      return [{ id: thing.id, says: thing.finding.lesson, by }];
+    });
   return things.map(({ thing, share: { body: _, ...share } }) => {
-    const opposed = findOpposed(thing.id);
+    const opposed = [...findOpposed(thing.id), ...listCompared(share.subject)];
     const lesson = thing.type === "lesson" ? thing.finding : null;
     return {
       ...share,
@@ -189,7 +205,7 @@ export async function listReceived(
       says: thing.type === "lesson" ? thing.finding.lesson : thing.description,
       consent: decideConsent(share, {
         ...{ self, authors, rules, isOpposed: opposed.length > 0 },
-        concern: lesson && findConcern(lesson),
+        concern: lesson && (digests.harmful.has(share.subject) ? harmful : findConcern(lesson)),
       }),
     };
   });

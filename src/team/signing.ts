@@ -56,11 +56,11 @@ function hashText(text: string): string {
 export function sealEntry(
   { repository, at, kind, subject, body }: TeamDraft,
   { team, author, sequence, previous }: Pick<TeamEntry, "team" | "author" | "sequence" | "previous">,
-  { machine, secret }: MachineKey,
+  key: MachineKey,
 ): TeamEntry {
-  const said = { team, repository, machine, author, sequence, previous, at, kind, subject };
+  const said = { team, repository, machine: key.machine, author, sequence, previous, at, kind, subject };
   const content = JSON.stringify({ ...said, body });
-  const signature = sign(null, Buffer.from(content), createPrivateKey(secret)).toString("base64");
+  const signature = signText(content, key);
   return {
     ...{ id: computeEntryId({ content, signature }), content, signature },
     ...{ ...said, body: JSON.stringify(body) },
@@ -111,10 +111,17 @@ export function findForgery(entry: TeamEntry, machine: RegisteredMachine | undef
   if (entry.id !== computeEntryId(entry)) return "it was changed after it was signed";
   if (machine === undefined) return "it is signed by a machine that nobody registered";
   if (machine.member !== entry.author) return "it is signed by another member's machine";
-  return isSigned(entry, machine.publicKey) ? null : "its signature is not its machine's";
+  return isSignedBy(entry, machine.publicKey) ? null : "its signature is not its machine's";
 }
 
-function isSigned({ content, signature }: TeamEntry, publicKey: string): boolean {
+export function signText(text: string, { secret }: MachineKey): string {
+  return sign(null, Buffer.from(text), createPrivateKey(secret)).toString("base64");
+}
+
+export function isSignedBy(
+  { content, signature }: Pick<SignedEntry, "content" | "signature">,
+  publicKey: string,
+): boolean {
   try {
     const key = createPublicKey({ key: Buffer.from(publicKey, "base64"), type: "spki", format: "der" });
     return verify(null, Buffer.from(content), key, Buffer.from(signature, "base64"));

@@ -1,12 +1,14 @@
-import { errorMessage, KnackError } from "../base/index.ts";
+import { errorMessage, groupBy, KnackError } from "../base/index.ts";
 import type { StoredTeamEntry } from "../records/index.ts";
 import {
+  type EntryQuery,
   openTeamDatabase,
   type PostgresAddress,
   type SignedEntry,
   type TeamDatabase,
 } from "../store/index.ts";
 import { admitEntries } from "./admit.ts";
+import { type Digest, readDigest } from "./digest.ts";
 import type { openTeamFolder, TeamState } from "./machine.ts";
 import { type TeamDeps, takeShares } from "./received.ts";
 import type { MachineKey } from "./signing.ts";
@@ -90,13 +92,15 @@ async function exchangeEntries(
   state = pulled.state;
   const { left, taken, ...done } = await takeShares(deps, state, until);
   state = { ...state, left, taken };
-  const news = await listNews(deps, state, key);
+  // A reader only reads.
+  const mayWrite = state.members.some(({ id, role }) => id === state.self && role !== "reader");
+  const news = mayWrite ? await listNews(deps, state, key) : [];
   await store.transaction(async (tx) =>
     tx.team.append(
       (await sealAll({ store: tx }, news, state, key)).map((entry) => ({ ...entry, recordedAt: null })),
     ),
   );
-  const sent = await pushEntries(deps, database, key, until);
+  const sent = mayWrite ? await pushEntries(deps, database, key, until) : 0;
   // The database's own times of what was just sent.
   const back = sent > 0 ? await pullEntries(deps, state, database, until) : { ...pulled, state };
   folder.writeState({ ...back.state, syncedAt: clock.now(), failed: null });
@@ -120,37 +124,88 @@ async function refreshMembers(state: TeamState, database: TeamDatabase): Promise
   };
 }
 
-async function pullEntries(
-  { store, folder }: SyncDeps,
-  before: TeamState,
+/** One stream of entries to be read: how far it was, how to keep how far it is by now, and which entries are in it. */
+interface Stream extends Pick<EntryQuery, "after" | "repositories" | "withoutCounts"> {
+  keep(state: TeamState, cursor: number): TeamState;
+  /** How far it reaches at least once nothing is left to read. */
+  readonly end: number;
+}
+
+/**
+ * What is to be read. Where the team has workers that sum up what machines count, that is all the rest for the
+ * repositories of this machine, each from where it was last read; where it has none, everything.
+ */
+async function listStreams(
+  { store }: SyncDeps,
+  { team, cursor, cursors }: TeamState,
   database: TeamDatabase,
-  until: () => boolean,
-) {
+): Promise<Stream[]> {
+  if (!(await database.isSummed(team)))
+    return [{ after: cursor, end: cursor, keep: (state, reached) => ({ ...state, cursor: reached }) }];
+  const head = await database.readHead(team);
+  const known = ["", ...(await store.projects.list()).map(({ id }) => id)];
+  return [...groupBy(known, (repository) => cursors[repository] ?? cursor)].map(([after, own]) => ({
+    ...{ after, withoutCounts: true, repositories: own.filter((repository) => repository !== "") },
+    // Entries up to the head were there when reading began, so that all repositories go on together from there.
+    end: head,
+    keep: (state, reached) => {
+      const reads = Object.fromEntries(own.map((repository) => [repository, reached]));
+      return { ...state, cursors: { ...state.cursors, ...reads } };
+    },
+  }));
+}
+
+async function pullEntries(deps: SyncDeps, before: TeamState, database: TeamDatabase, until: () => boolean) {
+  const { store, folder } = deps;
   let state = before;
   let [received, refused, more] = [0, 0, false];
   const machines = new Map(Object.entries(state.machines));
   const sizes = await store.team.sizes();
-  for (;;) {
-    if (until()) {
-      more = true;
-      break;
+  for (const { keep, end, ...stream } of await listStreams(deps, state, database)) {
+    for (let { after } = stream; ; ) {
+      more ||= until();
+      if (more) break;
+      const { entries, cursor } = await database.read(state.team, { ...stream, after, most: atOnce });
+      if (entries.length === 0) {
+        state = keep(state, Math.max(after, end));
+        break;
+      }
+      const admission = admitEntries(entries, { team: state.team, machines, sizes });
+      await store.team.append(admission.admitted);
+      received += admission.admitted.length;
+      refused += admission.refused.length;
+      state = {
+        ...state,
+        machines: Object.fromEntries(machines),
+        ...(admission.admitted.length > 0 ? { taken: "" } : {}),
+        refused: countRefused(state.refused, admission.refused),
+      };
+      after = cursor;
+      state = keep(state, cursor);
+      // With each page: what was read is not read again, however this ends.
+      folder.writeState(state);
     }
-    const { entries, cursor } = await database.read(state.team, { after: state.cursor, most: atOnce });
-    if (entries.length === 0) break;
-    const admission = admitEntries(entries, { team: state.team, machines, sizes });
-    await store.team.append(admission.admitted);
-    received += admission.admitted.length;
-    refused += admission.refused.length;
-    state = {
-      ...state,
-      ...{ cursor, machines: Object.fromEntries(machines) },
-      ...(admission.admitted.length > 0 ? { taken: "" } : {}),
-      refused: countRefused(state.refused, admission.refused),
-    };
-    // With each page: what was read is not read again, however this ends.
-    folder.writeState(state);
   }
-  return { state, received, refused, more };
+  return { state: await pullDigests(deps, state, database), received, refused, more };
+}
+
+/** Fetches what the team's workers computed anew for the repositories of this machine. */
+async function pullDigests(
+  { store, folder }: SyncDeps,
+  state: TeamState,
+  database: TeamDatabase,
+): Promise<TeamState> {
+  const repositories = (await store.projects.list()).map(({ id }) => id);
+  const digests = await database.digests(state.team, { since: state.digestsAt, repositories });
+  if (digests.length === 0) return state;
+  const name = ({ repository, kind }: Digest) => `${repository ?? ""} ${kind}`;
+  const known = new Map(folder.readDigests().map((digest) => [name(digest), digest]));
+  for (const signed of digests) {
+    const digest = readDigest(signed, state);
+    if (digest !== null) known.set(name(digest), digest);
+  }
+  folder.writeDigests([...known.values()]);
+  return { ...state, taken: "", digestsAt: Math.max(...digests.map(({ madeAt }) => madeAt)) };
 }
 
 function countRefused(

@@ -31,5 +31,6 @@ export {
   stemWord,
   tokenize,
   totalWeight,
+  type WordSet,
   wordSet,
 } from "./tokens.ts";

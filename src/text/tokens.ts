@@ -4,10 +4,19 @@
  * spaces between words.
  */
 
-/** The words of a list, which may span lines. */
+/** Words to look one up among. */
+export type WordSet = Pick<ReadonlySet<string>, "has">;
+
+/** The words of a list, which may span lines. It is split when it is first asked: a hook asks few of its lists. */
 /* @__NO_SIDE_EFFECTS__ */
-export function wordSet(list: string): ReadonlySet<string> {
-  return new Set(list.trim().split(/\s+/));
+export function wordSet(list: string): WordSet {
+  let words: ReadonlySet<string> | undefined;
+  return {
+    has: (word) => {
+      words ??= new Set(list.trim().split(/\s+/));
+      return words.has(word);
+    },
+  };
 }
 
 /** English function words that every reader ignores. */

@@ -1,4 +1,4 @@
-import { isChosen, isGiven, isPlaceholder, isScrambled, isTold, makeSpan, type Span } from "./assignments.ts";
+import { isChosen, isGiven, isPlaceholder, isScrambled, isTold, makeSpan, type Span } from "./values.ts";
 
 /** Passwords that programs are given: at their place among the arguments, on their input, or by a call. */
 export function commandSecrets(text: string): Span[] {

@@ -1,5 +1,5 @@
-import { type CharRun, isMasked, type Span } from "./assignments.ts";
-import { looksTyped } from "./forms.ts";
+import type { CharRun } from "./telling.ts";
+import { isMasked, looksTyped, type Span } from "./values.ts";
 
 const longestEncoded = 16_384;
 /** Characters that are decoded first: nothing else is, unless they are text. */

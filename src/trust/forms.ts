@@ -6,9 +6,10 @@ import {
   isPlaceholder,
   isScrambled,
   isTold,
+  looksTyped,
   makeSpan,
   type Span,
-} from "./assignments.ts";
+} from "./values.ts";
 
 /** Whether what stands at a secret's place is one. */
 type Judge = (value: string, match: RegExpExecArray) => boolean;
@@ -23,27 +24,6 @@ const random = (value: string): boolean => isKeyLike(value) && !isPlaceholder(va
 export function isKeyLike(value: string): boolean {
   if (/^(?:0x)?[0-9a-f]+$|^(?:0x)?[0-9A-F]+$/.test(value)) return value.length >= 24;
   return isScrambled(value.replace(/[/+=]/g, ""), 16);
-}
-
-/**
- * Whether a word looks like a password wherever it stands: a word and a number, letters with signs and digits, or
- * letters and digits in no order. Names of versions, years, hashes and things with a number do not.
- */
-export function looksTyped(value: string): boolean {
-  if (value.length < 8 || value.length > 64 || !isChosen(value) || /[=(){}[\]<>\\|,;:/"'`]/.test(value))
-    return false;
-  if (/^[0-9a-fA-F-]+$|^\d+[a-z]+$|%[0-9A-F]{2}|^[$%@#]|^[^@]+@[\w-]+\.\w/.test(value)) return false;
-  if (/^[A-Za-z]*[a-z][A-Za-z]*\d{3,}[!?#$%*]?$/.test(value))
-    return !/(?:19|20)\d\d$|^[a-z]{1,7}\d{3}$/.test(value);
-  if (/[!@#$%^&*?+~]/.test(value))
-    return /\d/.test(value) && /[A-Za-z]{2}/.test(value) && /[!@#$%^&*?+~]\w|\w[!#$%*]$/.test(value);
-  return (
-    /^[A-Za-z0-9]{10,}$/.test(value) &&
-    /\d.*\d/.test(value) &&
-    isScrambled(value, 10) &&
-    !/[a-z]{4}[A-Z][a-z]{3}/.test(value) &&
-    !/\d[a-f0-9]{8}/.test(value)
-  );
 }
 
 const isYear = /^(?:19|20)\d\d$/;

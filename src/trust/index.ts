@@ -1,4 +1,3 @@
-export { maskStart } from "./assignments.ts";
 export { findForeignBranches } from "./branch.ts";
 export {
   cutToFit,
@@ -15,7 +14,7 @@ export { ownWords } from "./own-words.ts";
 export { dropPrivate } from "./private.ts";
 export { isFromOutside, isNativeTool } from "./provenance.ts";
 export { quoteError } from "./quote.ts";
-export { findSecrets, maskLikely, redact, redactPrompt } from "./redact.ts";
+export { findSecrets, redact, redactPrompt } from "./redact.ts";
 export {
   cleanEvents,
   createRedactor,
@@ -39,7 +38,9 @@ export {
   scanSince,
 } from "./scan/scan.ts";
 export { findDoubt, listTracedWords } from "./taint.ts";
+export { mayHoldSecret } from "./telling.ts";
 export { createThreadRedactor } from "./thread.ts";
+export { maskLikely, maskStart } from "./values.ts";
 export {
   describeDoubt,
   findWrittenDoubt,

@@ -1,5 +1,5 @@
 import { makeId } from "../base/index.ts";
-import { isChosen, isMixed, maskStart } from "./assignments.ts";
+import { isChosen, isMixed, maskStart } from "./values.ts";
 
 const mask = `${maskStart}secret]`;
 /** Secrets of one session that are looked for in all of it. */

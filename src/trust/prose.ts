@@ -1,14 +1,14 @@
+import type { CharRun } from "./telling.ts";
 import {
-  type CharRun,
   isInMask,
   isJoined,
   isPlaceholder,
   isScrambled,
   isTold,
+  looksTyped,
   makeSpan,
   type Span,
-} from "./assignments.ts";
-import { looksTyped } from "./forms.ts";
+} from "./values.ts";
 
 /** "Password" in the languages that people write to agents in; each may carry an ending. */
 const passwordWords = [

@@ -1,30 +1,26 @@
+import { assignments, rareAssignments, secretUnder } from "./assignments.ts";
+import { commandSecrets, optionSecrets } from "./commands.ts";
+import { encodedSecrets } from "./encoded.ts";
+import { formSecrets, openSecrets } from "./forms.ts";
+import { besideSecrets, proseSecrets } from "./prose.ts";
+import { printedSecrets } from "./shown.ts";
+import { tableSecrets } from "./tables.ts";
+import { type CharRun, findTellingParts, longRuns, searchLast, type TellingParts } from "./telling.ts";
+import { knownTokens, passwordHashes } from "./tokens.ts";
 import {
-  assignments,
-  type CharRun,
   isChosen,
   isExample,
   isInMask,
-  isJoined,
   isMasked,
   isMixed,
   isPlaceholder,
   isScrambled,
   isTemplate,
-  longRuns,
+  looksTyped,
   makeSpan,
   mask,
-  rareAssignments,
   type Span,
-  secretUnder,
-} from "./assignments.ts";
-import { commandSecrets, optionSecrets } from "./commands.ts";
-import { encodedSecrets } from "./encoded.ts";
-import { formSecrets, looksTyped, openSecrets } from "./forms.ts";
-import { besideSecrets, proseSecrets } from "./prose.ts";
-import { printedSecrets } from "./shown.ts";
-import { tableSecrets } from "./tables.ts";
-import { findTellingParts, searchLast, type TellingParts } from "./telling.ts";
-import { knownTokens, passwordHashes } from "./tokens.ts";
+} from "./values.ts";
 
 /** No text is known to need more rounds; the limit guards against a pattern that never settles. */
 export const maxRounds = 4;
@@ -44,18 +40,6 @@ export function redact(text: string): string {
 /** Redacts a prompt of which nothing else of the session is known: one word alone may answer a question for a password. */
 export function redactPrompt(text: string): string {
   return looksTyped(text.trim()) ? mask(text, [makeSpan(0, text, "password")]) : redact(text);
-}
-
-const word = /[^\s"'`«»“”„,;()]{8,64}/g;
-
-/** Masks what may be a password wherever it stands, in a redacted text that is kept apart from the session that would show it to be one. */
-export function maskLikely(text: string): string {
-  const spans = [...text.matchAll(word)].flatMap(({ 0: found, index }) => {
-    const value = found.replace(/[.:!?]+$/, "");
-    const isLikely = looksTyped(value) || (isJoined(value) && /[A-Z]/.test(value));
-    return isLikely ? [makeSpan(index, value, "password")] : [];
-  });
-  return mask(text, spans);
 }
 
 /** Redacts the value of a named field: under `password` all of it is secret. */

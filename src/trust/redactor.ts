@@ -1,19 +1,13 @@
 import { isObject, type Json, type JsonObject } from "../base/index.ts";
 import { abridge, type Event, shorten } from "../records/index.ts";
-import {
-  type CharRun,
-  isPlaceholder,
-  longRuns,
-  mask,
-  maskStart,
-  type Span,
-  secretUnder,
-} from "./assignments.ts";
+import { secretUnder } from "./assignments.ts";
 import { recoverSecrets, SessionSecrets } from "./known.ts";
 import { dropPrivate } from "./private.ts";
 import { findSecrets, maxRounds, redact, redactNamed } from "./redact.ts";
 import { shownSecrets } from "./shown.ts";
 import { isSecretKey } from "./tables.ts";
+import { type CharRun, longRuns } from "./telling.ts";
+import { isPlaceholder, mask, maskStart, type Span } from "./values.ts";
 
 /** A text to redact, and the name of its field (`password`, `Authorization`), which often decides. */
 export interface TextField {

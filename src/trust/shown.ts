@@ -1,6 +1,15 @@
 import type { Event } from "../records/index.ts";
-import { isChosen, isGiven, isPlaceholder, isScrambled, isTold, makeSpan, type Span } from "./assignments.ts";
-import { isKeyLike, looksTyped } from "./forms.ts";
+import { isKeyLike } from "./forms.ts";
+import {
+  isChosen,
+  isGiven,
+  isPlaceholder,
+  isScrambled,
+  isTold,
+  looksTyped,
+  makeSpan,
+  type Span,
+} from "./values.ts";
 
 /*
  * Secrets that only what stands around them shows to be one: the output of a command that prints a secret, the answer

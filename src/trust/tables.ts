@@ -1,5 +1,6 @@
-import { gradeName, isChosen, isGiven, isScrambled, isTold, makeSpan, type Span } from "./assignments.ts";
+import { gradeName } from "./assignments.ts";
 import type { TellingParts } from "./telling.ts";
+import { isChosen, isGiven, isScrambled, isTold, makeSpan, type Span } from "./values.ts";
 
 /** Values under a telling heading: columns of any table, rows of SQL, and keys of a JSON object. */
 export function tableSecrets(text: string, parts: TellingParts): Span[] {

@@ -1,4 +1,4 @@
-import type { Span } from "./assignments.ts";
+import type { Span } from "./values.ts";
 
 /**
  * Pieces of the words that announce a secret. Searching a text for all of them takes one pass that looks at a third of
@@ -28,26 +28,37 @@ const pieces = [
 /** Words of two signs are too short for the pass. */
 const shortWords = /[密口令암토][码碼钥鑰令牌호큰]/g;
 
+/** At the beginning of a text there is no blank before the first word. */
+const opensTelling = /^(?:pw|pin|auth)\b/;
+
 const window = 4;
-const skips = new Uint8Array(4096).fill(window - 1);
-const ends = new Uint8Array(65_536);
-const byEnd = new Map<string, string[]>();
 const hash = (a: number, b: number): number => (((a | 32) << 5) ^ (b | 32)) & 4095;
 const hashEnd = (a: number, b: number, c: number, d: number): number =>
   ((hash(a, b) << 4) ^ hash(c, d)) & 65_535;
-for (const piece of pieces) {
-  // The end tells more than the beginning: `token,` is rare, `token` is not.
-  const end = piece.slice(-window);
-  const [a, b, c, d] = [end.charCodeAt(0), end.charCodeAt(1), end.charCodeAt(2), end.charCodeAt(3)];
-  const [first, second] = [hash(a, b), hash(b, c)];
-  if ((skips[first] ?? 0) > 2) skips[first] = 2;
-  if ((skips[second] ?? 0) > 1) skips[second] = 1;
-  skips[hash(c, d)] = 0;
-  ends[hashEnd(a, b, c, d)] = 1;
-  const others = byEnd.get(end);
-  if (others) others.push(piece);
-  else byEnd.set(end, [piece]);
+
+/** How far the search may move on after two characters, and the pieces by their ends. */
+function buildTables() {
+  const skips = new Uint8Array(4096).fill(window - 1);
+  const ends = new Uint8Array(65_536);
+  const byEnd = new Map<string, string[]>();
+  for (const piece of pieces) {
+    // The end tells more than the beginning: `token,` is rare, `token` is not.
+    const end = piece.slice(-window);
+    const [a, b, c, d] = [end.charCodeAt(0), end.charCodeAt(1), end.charCodeAt(2), end.charCodeAt(3)];
+    const [first, second] = [hash(a, b), hash(b, c)];
+    if ((skips[first] ?? 0) > 2) skips[first] = 2;
+    if ((skips[second] ?? 0) > 1) skips[second] = 1;
+    skips[hash(c, d)] = 0;
+    ends[hashEnd(a, b, c, d)] = 1;
+    const others = byEnd.get(end);
+    if (others) others.push(piece);
+    else byEnd.set(end, [piece]);
+  }
+  return { skips, ends, byEnd };
 }
+
+/** Built for the first text that is searched: most hooks search none. */
+const kept: { tables?: ReturnType<typeof buildTables> } = {};
 
 /** The codes of a text's characters: many times faster to look up than in the text. */
 function readCodes(text: string): Uint16Array {
@@ -58,6 +69,8 @@ function readCodes(text: string): Uint16Array {
 
 /** Where a piece stands, by Wu and Manber's method: two characters tell how far the search may move on. */
 function findPieces(text: string): number[] {
+  kept.tables ??= buildTables();
+  const { skips, ends, byEnd } = kept.tables;
   const found: number[] = [];
   const codes = readCodes(text);
   let at = window - 1;
@@ -75,8 +88,7 @@ function findPieces(text: string): number[] {
       if (piece !== undefined) found.push(at - piece.length);
     }
   }
-  // Before the first word of a text there is no blank.
-  if (/^(?:pw|pin|auth)\b/i.test(text)) found.push(0);
+  if (opensTelling.test(text.slice(0, 5).toLowerCase())) found.push(0);
   for (const { index } of text.matchAll(shortWords)) found.push(index);
   return found.sort((a, b) => a - b);
 }
@@ -137,4 +149,91 @@ function alignBack(text: string, at: number): number {
 function alignAhead(text: string, at: number): number {
   const line = text.indexOf("\n", at);
   return line >= 0 && line - at < nearestLine ? line : at;
+}
+
+// --- Whether to look at all ---
+
+/**
+ * What the patterns that need no telling word begin with, or cannot do without, in small letters. A new pattern in
+ * `findPlain` needs a sign here, or among the shapes.
+ */
+// biome-ignore format: a list reads better in groups
+const signs = [
+  // Colours and continued lines, which are taken out before anything is looked for.
+  "\x1b", "\\u001b[", "\\x1b[", "\\033[", "\\e[", "\\\n", "\\\r\n",
+  // privateKeys, passwordHashes, urlSignatures, authorizations, cookies, openSecrets, encodedSecrets
+  "private key", "static key v", "grub.", "{sha", "{ssha", "{md5", "{smd5", "{crypt", "{pbkdf2", "{argon2", "{bcrypt",
+  "sig=", "sig%3d", "signature=", "signature%3d", "bearer", "basic", "cookie", "saml", "0000000",
+  // optionSecrets
+  "-hp", "-gp", "-vp", "/p", "/rp", "--user", "--proxy-user", "--basic", "--auth", "--cred", "--cert", "--login",
+  // assignments
+  "pass", "pwd", "secret", "token", "key", "auth",
+];
+
+/** Signs that are more than words; each is looked for where its rarest letter is. */
+const shapes: readonly (readonly [letter: string, shape: RegExp])[] = [
+  // passwordHashes
+  ["$", /\$[\w-]+\$|(?:pbkdf2|bcrypt|argon2|scrypt|sha1|md5|SCRAM)[^\s$]{0,32}\$/],
+  // urlCredentials
+  ["/", /:\\?\/\\?\/[^\s"'`<>]*?(?:@|hook)/],
+  // optionSecrets
+  ["-", /[\s"']-[pPwWkKAaXNsUut]/],
+  // openSecrets, cookies
+  ["=", /[?&"'][\w-]{1,30}=|[ \t]-b[ =]?["']?\w+=/],
+  ["[", /\[(?:\d{1,3},\s?){20}/],
+  // encodedSecrets
+  ["%", /%[0-9A-Fa-f]{2}[\w.~-]{0,40}%/],
+];
+
+/** Names in code: words of small letters or capitals, joined. No random text of this length is made of them. */
+const name = /^(?:[-_]*(?:[A-Z]?[a-z]{2,12}|[A-Z]{2,12})(?:\d{1,2}(?![A-Za-z\d]))?)+[-_]*$/;
+
+/**
+ * Whether a text may hold a secret: most have no sign of one, and the patterns need not be loaded for them. It looks at
+ * short texts in processes that have just started, where a large pattern takes longer to compile than all of this.
+ */
+export function mayHoldSecret(text: string): boolean {
+  const small = text.toLowerCase();
+  return (
+    signs.some((sign) => small.includes(sign)) ||
+    shapes.some(([letter, shape]) => text.includes(letter) && shape.test(text)) ||
+    pieces.some((piece) => small.includes(piece)) ||
+    opensTelling.test(small) ||
+    text.search(shortWords) >= 0 ||
+    longRuns(text).some(({ start, end }) => !name.test(text.slice(start, end)))
+  );
+}
+
+/** Every known token has a run of word characters this long; ordinary words rarely do. */
+const runLength = 20;
+
+/** 1 for each word character, indexed by character code. */
+export const isRunChar = new Uint8Array(65_536);
+for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+  isRunChar[char.charCodeAt(0)] = 1;
+
+/** A range of word characters. */
+export interface CharRun {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Every run of at least `runLength` word characters, found by looking at a fraction of the text only. */
+export function longRuns(text: string): CharRun[] {
+  const runs: CharRun[] = [];
+  let from = 0;
+  // A long run that starts at `from` or later must cover `at`; if `at` is not in one, skip everything up to it.
+  for (let at = runLength - 1; at < text.length; at = from + runLength - 1) {
+    let start = at + 1;
+    while (start > from && isRunChar[text.charCodeAt(start - 1)] === 1) start--;
+    if (start > from) {
+      from = start;
+      continue;
+    }
+    let end = at + 1;
+    while (end < text.length && isRunChar[text.charCodeAt(end)] === 1) end++;
+    runs.push({ start, end });
+    from = end + 1;
+  }
+  return runs;
 }

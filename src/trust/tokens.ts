@@ -1,4 +1,5 @@
-import { type CharRun, isExample, isMasked, makeSpan, type Span } from "./assignments.ts";
+import type { CharRun } from "./telling.ts";
+import { isExample, isMasked, makeSpan, type Span } from "./values.ts";
 
 /**
  * Token formats of issuers. Written in November 2026 from general knowledge of their prefixes, a few compared with the

@@ -115,6 +115,8 @@ describe("Knack in Claude Code, to the doctor,", () => {
         says: "not installed in Claude Code",
         repair: "knack init",
       });
+    const { stdout } = await knackHere(["doctor"], { home });
+    expect(stdout.split("not installed in Claude Code")).toHaveLength(2);
   });
 
   test("that a person has switched off is no failure", async () => {

@@ -112,6 +112,9 @@ describe("knack init", () => {
     );
     expect(stdout).toContain("Knack is set up.");
     expect(stdout).not.toMatch(agent === "Codex" ? /Claude Code/ : /Codex/);
+    expect(stdout).toContain(
+      `knack config set judge ${agent === "Codex" ? "codex (or claude," : "claude (or codex,"}`,
+    );
     expect(stdout).toContain(`${agent} is told a known fix at the failure, from its next session on.`);
     // What it cannot do, and what the person has to do, is said once.
     expect(stdout.split("trust Knack's hooks").length).toBe(agent === "Codex" ? 2 : 1);

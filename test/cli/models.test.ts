@@ -144,7 +144,7 @@ describe("knack learn with a model", () => {
     await knackHere(["learn", first], { home });
     expect(endpoint.asked).toHaveLength(0);
     expect((await knackHere(["status"], { home })).stdout).toContain(
-      "\njudge    off: 1 session may hold more lessons, which a judge finds: `knack learn --judge claude` or /knack:learn\n",
+      "\njudge    off: 1 session may hold more lessons, which a judge finds: `knack learn --judge claude`, or /knack:learn in the agent\n",
     );
     expect(JSON.parse((await knackHere(["status", "--json"], { home })).stdout)).toMatchObject({
       judge: { judge: "off", is_on: false },

@@ -119,7 +119,7 @@ describe("knack rate", () => {
     const said = await knackHere(["rate", item.name, "harmful", "--because", "wrong database"], { home });
     expect(said.code).toBe(0);
     expect(said.stdout).toBe(
-      `Rated ${item.name} harmful in session ${session}.\nAll ratings and uses: knack report ${item.name}\n`,
+      `Rated ${item.name} harmful in session ${session}.\nAll ratings and uses: knack report ${item.name}\nSo that no agent is told it: knack lessons reject ${item.name}\n`,
     );
     const [after] = JSON.parse((await knackHere(["report", "--json"], { home })).stdout).items;
     expect(after).toMatchObject({ helpful: 0, harmful: 1, unrated: 0, saved: 0 });
@@ -148,7 +148,7 @@ describe("knack rate", () => {
     leave(home, { name: "taught", at: Date.now() - 86_400_000, steps: teaching });
     await knackHere(["learn"], { home });
     const { stdout } = await knackHere(["rate", "release-notes", "helpful"], { home });
-    expect(stdout).toMatch(/^Rated release-notes helpful in no particular session\./);
+    expect(stdout).toMatch(/^Rated release-notes helpful\./);
     expect((await knackHere(["report"], { home })).stdout).toMatch(/release-notes +0 +0 +0 +1 +0 +0/);
   });
 

@@ -25,6 +25,13 @@ describe("The end of a turn", () => {
     expect((await stop({ stop_hook_active: true }))?.decision).toBeUndefined();
   });
 
+  test("waits for the verdict on this turn while the worker is at it", async () => {
+    const { judge, stop } = await aHeldTurn({ duties: "block" });
+    const held = stop();
+    setTimeout(() => judge(), 1_000);
+    expect((await held)?.decision).toBe("block");
+  });
+
   test("is not held by a verdict about an earlier turn", async () => {
     const { judge, stop, knackHome } = await aHeldTurn({ duties: "block" });
     judge({}, Date.now() - 60_000);

@@ -370,9 +370,51 @@ describe("Phase 9.7, the check-in", () => {
     await repaired(desk, goal, "check-in");
     desk.pass(31 * minutes);
     expect((await desk.duty("check-in", goal)).verdict).toBe("fixable");
+    // To say that it holds without what shows it puts it off, and makes it no surer.
+    const outcome = async () => (await desk.goal("show", "--goal", goal)).json.goal.conclusions[0].outcome;
+    expect(await outcome()).toBe(null);
+    await desk.goal("recheck", "curl: 503 again", "--conclusion", json.conclusion, "--holds", "--goal", goal);
+    expect(await outcome()).toBe("right");
     const wrong = await desk.goal("recheck", "--conclusion", json.conclusion, "--wrong", "--goal", goal);
     expect(wrong.json).toMatchObject({ freed: ["release"] });
     expect((await desk.duty("check-in", goal)).verdict).toBe("pass");
+  });
+});
+
+describe("What is past its time", () => {
+  test("is named: a deadline on the board, a prediction and a conclusion at the check-in", async () => {
+    const desk = aDesk();
+    const goal = await desk.open("Publish the tide table", "--deadline", "2026-11-03");
+    expect((await desk.goal("board")).json.goals).toMatchObject([
+      { goal, deadline: "2026-11-03T00:00:00.000Z" },
+    ]);
+    await desk.goal(
+      "predict",
+      "The table is out on Monday",
+      "--deadline",
+      "2026-11-02T13:00:00Z",
+      "--goal",
+      goal,
+    );
+    await desk.goal(
+      "conclude",
+      "The registry is down",
+      "--evidence",
+      "curl: 503",
+      "--blocks",
+      "release",
+      "--goal",
+      goal,
+    );
+    await desk.goal("close", "--goal", await desk.open("Read the chart"));
+    desk.pass(25 * 60 * minutes);
+    const { next } = (await desk.goal("check-in")).json;
+    expect(next.map(({ command }: { command: string }) => command.split(" ")[2])).toEqual([
+      "recheck",
+      "resolve",
+    ]);
+    const plain = await knackHere(["goal", "board"], { home: desk.home, cwd: desk.project });
+    expect(plain.stdout).toContain("Publish the tide table  (overdue: 2026-11-03)");
   });
 });
 
@@ -414,6 +456,28 @@ describe("After a batch, and pre-fetched research", () => {
     await sees(desk, one, "batch", "fixable", "nobody looked at the batch buoys");
     await repaired(desk, one, "batch");
     await sees(desk, one, "batch", "pass", "looked at");
+  });
+
+  test("a batch is told by what its goals have in common, what surprised, and what contradicts", async () => {
+    const desk = aDesk();
+    const [one, two] = [
+      await desk.open("Measure buoy 1", "--batch", "b"),
+      await desk.open("Measure buoy 2", "--batch", "b"),
+    ];
+    await desk.goal("observe", "Always pull the lead line by hand", "--goal", one);
+    await desk.goal("observe", "Never pull the lead line by hand", "--goal", two);
+    await desk.goal("observe", "The chart calls the buoy by its old name", "--goal", one);
+    await desk.goal("observe", "The chart calls this buoy by its old name", "--goal", two);
+    const { json } = await desk.goal("predict", "It is five metres deep", "--goal", one);
+    const how = ["--outcome", "corrected", "--surprise", "8", "--because", "a wreck lies there"];
+    await desk.goal("resolve", "--prediction", json.prediction, ...how, "--goal", one);
+    const looked = (await desk.goal("batch", "--goal", two)).json;
+    expect(looked).toMatchObject({ batch: "b", predicted: 1 });
+    expect(looked.text).toContain("in common: The chart calls this buoy by its old name");
+    expect(looked.text).toContain("surprised: a wreck lies there");
+    expect(looked.text).toContain(
+      "contradicts: Always pull the lead line by hand / Never pull the lead line by hand",
+    );
   });
 
   test("research that was asked for is handed over, late where the work has begun", async () => {

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findDeciders, parseCommand } from "../../src/failures/command.ts";
 import { readExit } from "../../src/failures/exit.ts";
@@ -72,4 +73,37 @@ describe("a non-zero exit that is an answer", () => {
   ])("%s, exit %i: %s", (command, exitCode, expected) =>
     expect(readExit(command, exitCode, "") === null).toBe(expected),
   );
+});
+
+describe("a command of plain words", () => {
+  const plain = fc
+    .tuple(
+      fc.constantFrom(
+        "npm",
+        "./run.sh",
+        "git",
+        "if",
+        "export",
+        "time",
+        "sudo",
+        "cd",
+        "echo",
+        "a.b-c+d",
+        "env",
+      ),
+      fc.array(fc.constantFrom("-x", "--a-b=c/d", "A=b", "x:y@z", "50%", "1", ".", "a,b", "fi", "-"), {
+        maxLength: 4,
+      }),
+    )
+    .map(([name, args]) => [name, ...args]);
+  // The parser is asked for the one with two blanks, which is the same command.
+  it("is read as the parser reads it", () => {
+    fc.assert(
+      fc.property(plain, (words) => {
+        expect(parseCommand(words.join(" "))).toEqual(parseCommand(words.join("  ")));
+        expect(findDeciders(words.join(" "))).toEqual(findDeciders(words.join("  ")));
+      }),
+      { numRuns: 300 },
+    );
+  });
 });

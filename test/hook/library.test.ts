@@ -78,6 +78,16 @@ describe("a prompt and the library", () => {
     expect(notes(made, "offered")).toHaveLength(3);
   });
 
+  test("is not told of the skill that Knack itself brings, though a person's own of the same words is", async () => {
+    const about =
+      "Write a reusable tide table from what this harbor measured. Use when tides are to be written.";
+    const ask = "Please write a reusable tide table from what this harbor measured";
+    const told = async (name: string) =>
+      prompt(await stocked(({ home }) => skill(join(home, ".claude/skills"), name, about)), ask);
+    expect(await told("tide-tables")).toContain("tide-tables");
+    expect(await told("knack-learn-skill")).not.toContain("knack-learn-skill");
+  });
+
   test("gets nothing where nothing fits, and that is noted without secrets", async () => {
     const made = await stocked();
     const key = "AKIAQ7XJ2WLRB4N5T8ZD";

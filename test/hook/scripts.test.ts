@@ -7,10 +7,12 @@ const dist = join(import.meta.dirname, "../../dist");
 test.each([
   ["hook", 11],
   ["hook-turn", 14],
-  ["hook-record", 84],
-  ["hook-start", 98],
-  ["hook-failure", 266],
-  ["hook-prompt", 338],
+  ["hook-record", 2],
+  ["hook-start", 22],
+  ["hook-failure", 90],
+  ["hook-prompt", 168],
+  ["hook-redaction", 84],
+  ["hook-shell", 106],
 ])(
   "%s.cjs, which agents start again and again, is below %i KB and has neither database nor schema code",
   (name, kilobytes) => {

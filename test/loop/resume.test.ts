@@ -34,10 +34,10 @@ const expected = {
   phases: [
     ["orient", "completed", "goal-parse, by Knack itself"],
     ["strategize", "completed", "strategist done"],
-    ["plan", "completed", "1 steps, by the strategist"],
-    ["execute", "completed", "all-steps-completed; 1 steps done, 0 failed: every step is done"],
+    ["plan", "completed", "1 step, by the strategist"],
+    ["execute", "completed", "all-steps-completed; 1 step done, 0 failed: every step is done"],
     ["debrief", "completed", "criteria met: yes; analyst done"],
-    ["improve", "completed", "1 changes kept, 0 rejected, 0 requests"],
+    ["improve", "completed", "1 change kept, 0 rejected, 0 requests"],
     ["memory-consolidation", "completed", "nothing to curate"],
   ],
   ...{ steps: [["s1", "continue"]], improved: 1, isHead: true, errors: false },

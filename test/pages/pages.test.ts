@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { knackHere } from "../helpers/here.ts";
 import { aHome } from "../helpers/hook.ts";
 
@@ -345,6 +345,32 @@ describe("Debts", () => {
     expect((await pages("debts")).json.pages).toEqual([
       { page: "performance/build", reason: "nothing of it was kept again for 91 days" },
     ]);
+  });
+});
+
+describe("A check-in", () => {
+  test("notes a stale page once, and a lesson is owed as before", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 5, 1) });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { pages, run } = aProject();
+    await pages("add", rule, "--page", "performance/build");
+    vi.setSystemTime(Date.UTC(2026, 9, 1));
+    for (const n of [1, 2]) {
+      const { goal } = (await run(["goal", "open", `Read the chart of port ${n}`])).json;
+      await run(["goal", "close", "--goal", goal]);
+      vi.setSystemTime(Date.now() + 1_000);
+      expect((await run(["goal", "check-in"])).json).toMatchObject({ done: true, stale: 1 });
+      vi.setSystemTime(Date.now() + 1_000);
+      const { debts } = (await run(["goal", "show", "--goal", goal])).json.goal;
+      expect(debts).toHaveLength(n === 1 ? 1 : 0);
+    }
+    expect((await run(["goal", "debts"])).json).toMatchObject({
+      debts: [],
+      pages: [{ page: "performance/build" }],
+    });
+    expect((await run(["goal", "board"])).json).toMatchObject({ debts: 0 });
   });
 });
 

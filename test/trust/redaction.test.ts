@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { mask, secretUnder } from "../../src/trust/assignments.ts";
+import { secretUnder } from "../../src/trust/assignments.ts";
 import { findSecrets, redact } from "../../src/trust/redact.ts";
 import { createRedactor, type TextField } from "../../src/trust/redactor.ts";
+import { mayHoldSecret } from "../../src/trust/telling.ts";
+import { mask } from "../../src/trust/values.ts";
 import { runs } from "../helpers/runs.ts";
 import { innocents } from "./lookalike-classes.ts";
 import { lookalikes as older } from "./lookalikes.ts";
@@ -15,6 +17,23 @@ const redactor = createRedactor();
 const asField = (text: string): TextField => ({ label: "", text });
 const scrub = async (...texts: string[]) => redactor.scrub(texts.map(asField));
 const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(1)} %`;
+
+describe("the signs of a secret", () => {
+  test("are in every text from which the patterns take one", () => {
+    const changed = [...secrets.map(({ text }) => text), ...lookalikes].filter(
+      (text) => redact(text) !== text,
+    );
+    expect(changed.length).toBeGreaterThanOrEqual(700);
+    expect(changed.filter((text) => !mayHoldSecret(text))).toEqual([]);
+  });
+
+  test.each([
+    "error: unknown option --topic",
+    "src/lib/session.ts:12:7 - error TS2304: Cannot find name 'Reader'.",
+    "ERR_PACKAGE_PATH_NOT_EXPORTED in some_long_snake_case_name_for_tests",
+    "Please see to it that the importer reads IllegalArgumentException again",
+  ])("are not in %j", (text) => expect(mayHoldSecret(text)).toBe(false));
+});
 
 describe("redaction of planted secrets and look-alikes", () => {
   test("takes out at least 97 of 100 secrets and touches at most 1 of 200 look-alikes", async () => {

@@ -127,7 +127,8 @@ describe("a recorded hook payload", () => {
       tool_input: { command: `cypher-shell -u neo4j -p ${word}` },
       tool_response: { api_keys: { [token]: { user: "bob" } }, keys: { "page-up": "Scroll up" } },
     };
-    record({ payload, session: "s1", home: { spool } as never, now: 0 } as never);
+    const redaction = () => ({ redactJson });
+    record({ payload, session: "s1", home: { spool } as never, now: 0, redaction } as never);
     const [file = ""] = readdirSync(spool).filter((name) => name.startsWith("hook-"));
     const written = readFileSync(join(spool, file), "utf8");
     expect(written).not.toContain(word);

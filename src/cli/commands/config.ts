@@ -83,6 +83,7 @@ export const config = defineCommand({
         if (existsSync(home.snapshot)) await changeKnack(call, async () => {});
         return call.answer({ path: written.path, [key]: written.value }, [
           `${key} = ${JSON.stringify(written.value)} in ${written.path}${dryRun ? " (not written: --dry-run)" : ""}`,
+          ...(key === "duties" ? (afterDuties.get(String(written.value)) ?? []) : []),
         ]);
       }
       default:
@@ -90,6 +91,24 @@ export const config = defineCommand({
     }
   },
 });
+
+const needsHooks =
+  "It works in agents that have Knack's hooks: knack install. What it is about: knack goal --help";
+
+/** What turning duties on comes to. */
+const afterDuties: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    "say",
+    ["When an agent's work taught something and nothing of it was kept, you are told once.", needsHooks],
+  ],
+  [
+    "block",
+    [
+      "When an agent's work taught something, the end of its turn is held once, with the command that keeps it.",
+      needsHooks,
+    ],
+  ],
+]);
 
 /** Settings below a head; a meaning that is too long for the terminal goes on below itself. */
 function listSettings(rows: readonly (readonly [string, string, string])[], screen: Screen): string[] {

@@ -16,6 +16,7 @@ import { several } from "../../text/index.ts";
 import { type AnyCall, arg, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
 import { changeJson, describePlan } from "../screen/changes.ts";
+import { describeJudging } from "../screen/judge.ts";
 import { askAboutLessons } from "../screen/keep.ts";
 import {
   chronicJson,
@@ -441,11 +442,11 @@ function describeJudged({ judged, left, fellBack, consolidated }: Judging, { kna
 }
 
 /** Leads wait where there is no judge, or where a session is still at work. */
-function describeWaiting({ leads, judging }: JudgedLearning, { knack }: Screen): Lines {
+function describeWaiting({ leads, judging }: JudgedLearning, screen: Screen): Lines {
   const waiting = new Set(leads.flatMap(({ session, isJudged }) => (isJudged ? [] : session))).size;
   if (waiting === 0 || judging.fellBack !== null || judging.judged.length > 0) return [];
   return [
-    `${several(waiting, "session")} may hold more lessons, which a judge finds: ${knack} learn --judge claude, or /knack:learn in the agent.`,
+    `${several(waiting, "session")} may hold more lessons, which a judge finds: ${describeJudging(screen)}.`,
   ];
 }
 

@@ -299,7 +299,7 @@ async function listLeads(call: OpenLessonsCall): Promise<number> {
     below: [
       shown.length > 0 && [
         "",
-        `Keep one as it is: ${call.screen.knack} lessons keep <id>. Have them judged: ${call.screen.knack} learn --judge claude`,
+        `Keep one as it is: ${call.screen.knack} lessons keep <id>. Have them judged: ${call.screen.knack} learn --judge ${call.screen.judge}`,
       ],
     ],
   });

@@ -226,15 +226,19 @@ export const rate = defineCommand({
         session: args.session === undefined ? null : await findSession(knack, args.session),
       };
       const { session } = await knack.rate(rating);
-      const where = session === null ? "in no particular session" : `in session ${oneLine(session, 60)}`;
+      const where = session === null ? "" : ` in session ${oneLine(session, 60)}`;
       const shown = oneLine(rating.name, 80);
       return call.answer({ ...rating, session, noted: !dryRun }, [
-        `${dryRun ? "Would rate" : "Rated"} ${shown} ${verdict} ${where}.`,
+        `${dryRun ? "Would rate" : "Rated"} ${shown} ${verdict}${where}.`,
         !dryRun && `All ratings and uses: ${screen.knack} report ${shown}`,
         !dryRun &&
           verdict === "harmful" &&
           rating.kind === "skill" &&
           `Take it back: ${screen.knack} curate proposes it`,
+        !dryRun &&
+          verdict === "harmful" &&
+          rating.kind !== "skill" &&
+          `So that no agent is told it: ${screen.knack} lessons reject ${shown}`,
       ]);
     });
   },

@@ -21,7 +21,7 @@ import {
 } from "./plugin.ts";
 
 /** Checks what each agent left on this machine. */
-export async function checkTranscripts(env: CliEnv): Promise<CheckResults> {
+export async function checkTranscripts(env: CliEnv, path: DoctorContext["path"]): Promise<CheckResults> {
   const results: Record<string, CheckResult> = {};
   const unused: string[] = [];
   for (const agent of agents) {
@@ -36,7 +36,7 @@ export async function checkTranscripts(env: CliEnv): Promise<CheckResults> {
         files += names.filter((name) => agent.isSession(join(folder, name))).length;
       }
       if (folders.length === 0) unused.push(agent.name);
-      else results[agent.name] = right(`${several(files, "transcript")} in ${folders.join(", ")}`);
+      else results[agent.name] = right(`${several(files, "transcript")} in ${folders.map(path).join(", ")}`);
     } catch (error) {
       results[agent.name] = wrong(errorMessage(error), "make the folder readable for you");
     }

@@ -113,10 +113,10 @@ async function examine(call: AnyCall, rebuilding: boolean): Promise<Examination>
       age: (at) => formatAge(at, now),
     };
     const results: CheckResults = {
-      home: checkHome(home.folder),
+      home: checkHome(home.folder, screen.path),
       settings: checkSettings(home, roots),
       ...(knack ? await checkStore(knack, rebuilding, screen) : { database: describeNoStore(error) }),
-      ...(await checkTranscripts(env)),
+      ...(await checkTranscripts(env, screen.path)),
       ...checkPlugin(context, fileURLToPath(new URL("./hook.cjs", redactionThread))),
       ...(await checkInstalls(context, call)),
       ...(await checkActivity(context)),
@@ -129,7 +129,12 @@ async function examine(call: AnyCall, rebuilding: boolean): Promise<Examination>
   }
 }
 
-function describeChecks(checks: readonly Check[], screen: Screen): Lines {
+function describeChecks(all: readonly Check[], screen: Screen): Lines {
+  // Links of an agent that is not there are one line.
+  const isToldBefore = ({ says, repair }: Check, at: number) =>
+    says.startsWith("not installed") &&
+    all.findIndex((other) => other.says === says && other.repair === repair) < at;
+  const checks = all.filter((check, at) => !isToldBefore(check, at));
   const width = Math.max(...checks.map(({ name }) => name.length));
   return checks.map(({ name, ok, says, repair }, at) => {
     const state = !ok
@@ -191,14 +196,14 @@ function describeNoStore(error: KnackError | null): CheckResult {
   return error ? wrong(error.message, error.hint ?? "") : right("none yet; knack sessions makes it");
 }
 
-function checkHome(folder: string): CheckResult {
+function checkHome(folder: string, path: DoctorContext["path"]): CheckResult {
   // The folder itself, or the one that it would be made in.
   let place = folder;
   while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
   try {
     if (!statSync(place).isDirectory()) throw new Error("it is not a folder");
     accessSync(place, constants.W_OK);
-    return right(folder);
+    return right(path(folder));
   } catch (error) {
     const says = `cannot write to ${folder}: ${errorMessage(error)}`;
     return wrong(says, "set KNACK_HOME to a folder that you can write to");

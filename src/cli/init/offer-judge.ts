@@ -34,7 +34,7 @@ export async function offerJudge(call: AnyCall, options: OfferOptions): Promise<
       judge,
       says: [`The judge stays ${judge}. To turn it off: ${screen.knack} config set judge off`],
     };
-  const how = `To have a judge later: ${screen.knack} config set judge claude (or ${judgeAgents.slice(1).join(", ")})`;
+  const how = `To have a judge later: ${screen.knack} config set judge ${screen.judge} (or ${judgeAgents.filter((one) => one !== screen.judge).join(", ")})`;
   if (readSettingsFile(home, null).judge === "off") return { judge, says: [`The judge is off. ${how}`] };
   const found = await findSignedIn(env);
   if (found.length === 0) return { judge, says: [`No agent that could judge is signed in. ${how}`] };

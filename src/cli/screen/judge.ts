@@ -1,3 +1,4 @@
+import { abilities } from "../../agents/index.ts";
 import type { JudgeState } from "../../learning/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
@@ -37,19 +38,24 @@ export function describeJudge(
   return { isBroken: false, says: `${says}: the budget is spent`, next };
 }
 
-function describeJudgeOff({ sessions }: WaitingLeads, { knack }: Screen): JudgeLine {
+function describeJudgeOff({ sessions }: WaitingLeads, screen: Screen): JudgeLine {
   if (sessions === 0)
     return {
       isBroken: false,
       says: "off: rules alone keep what is certain",
-      next: `${knack} config set judge claude`,
+      next: `${screen.knack} config set judge ${screen.judge}`,
     };
-  const next = `\`${knack} learn --judge claude\` or /knack:learn`;
   return {
     isBroken: false,
     says: `off: ${several(sessions, "session")} may hold more lessons, which a judge finds`,
-    next,
+    next: describeJudging(screen),
   };
+}
+
+/** How to have what waits judged: by a program, or by the agent in its session. */
+export function describeJudging({ knack, judge }: Screen): string {
+  const isTyped = abilities[judge].commands.how === "not possible";
+  return `\`${knack} learn --judge ${judge}\`, or ${isTyped ? "" : "/"}knack:learn in the agent`;
 }
 
 /** The event, its time, and the next step. */
@@ -85,13 +91,13 @@ function isApi(judge: string): boolean {
 /** Why a model cannot be asked, and what to do about it; null where it can. */
 export function findMissingModel(
   { model, unset }: Pick<JudgeState, "model" | "unset">,
-  { knack }: Screen,
+  { knack, judge }: Screen,
 ): { readonly because: string; readonly next: string } | null {
   if (unset === null) return null;
   const set = `${knack} config set`;
   const next =
     model === "off"
-      ? `${set} judge claude`
+      ? `${set} judge ${judge}`
       : isApi(model)
         ? `set it, or ${set} judge.keyEnv <the variable that has the key>`
         : `install it, or ${set} judge <another>`;

@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { findAgent } from "../../agents/index.ts";
 import { escapeControls } from "../../base/index.ts";
+import { type JudgeAgent, judgeAgents, userHome } from "../../settings/index.ts";
 import type { IngestProgress } from "../../transcripts/index.ts";
 import { redact } from "../../trust/index.ts";
 import {
@@ -21,6 +24,8 @@ export type CliEnv = Readonly<Record<string, string | undefined>>;
 export interface Screen {
   /** How the person calls Knack: from a clone, or through npx, there is no `knack` to call. */
   readonly knack: string;
+  /** The judge that is suggested where none is set: an agent that this person uses. */
+  readonly judge: JudgeAgent;
   /** The terminal's width; null where the output is not a terminal. */
   readonly columns: number | null;
   bold(text: string): string;
@@ -55,6 +60,9 @@ export function createScreen(env: CliEnv): Screen {
   };
   return {
     knack: callName(env),
+    get judge() {
+      return findUsedJudge(env);
+    },
     columns,
     bold: style(1, 22),
     dim,
@@ -76,6 +84,16 @@ export function createScreen(env: CliEnv): Screen {
   };
 }
 
+/** The first agent that left sessions here and can judge. */
+function findUsedJudge(env: CliEnv): JudgeAgent {
+  const surroundings = { home: userHome(env), env };
+  const isUsed = (id: JudgeAgent) =>
+    findAgent(id)
+      .sessionFolders(surroundings)
+      .some((one) => existsSync(one));
+  return judgeAgents.find(isUsed) ?? judgeAgents[0];
+}
+
 /** The width of a terminal; null for what is none, or does not say. */
 function readColumns(stream: NodeJS.WriteStream): number | null {
   return (stream.isTTY === true && stream.columns) || null;
@@ -83,7 +101,8 @@ function readColumns(stream: NodeJS.WriteStream): number | null {
 
 function cleanValue(key: string, value: unknown): unknown {
   if (typeof value === "string") return redact(value);
-  if (typeof value === "number") return /^at$|_at$|[a-z]At$/.test(key) ? iso(value || null) : value;
+  if (typeof value === "number")
+    return /^(?:at|deadline)$|_at$|[a-z]At$/.test(key) ? iso(value || null) : value;
   return value;
 }
 

@@ -132,7 +132,9 @@ async function showStatus(call: OpenTeamCall): Promise<number> {
         `The last sync failed (${formatTime(state.failed.at)}): ${oneLine(state.failed.because, 200)}`,
       "",
       `You share ${several(shared, "lesson or skill", "lessons and skills")}${unsent > 0 ? `; ${several(unsent, "entry waits", "entries wait")} for the next sync` : ""}.`,
-      `${several(received.length - waiting.length, "lesson")} of others accepted, ${waiting.length} wait for you${waiting.length > 0 ? `: ${screen.knack} team inbox` : "."}`,
+      received.length === 0
+        ? "Nothing that others share is for a project of this machine yet."
+        : `Of others: ${received.length - waiting.length} accepted, ${waiting.length} wait for you${waiting.length > 0 ? `: ${screen.knack} team inbox` : "."}`,
       rules.yes !== null &&
         `Accepted without asking: lessons to which ${several(rules.yes, "member")} said yes.`,
       faults.map((fault) => `! ${fault}`),
@@ -158,7 +160,7 @@ async function sync(call: OpenTeamCall): Promise<number> {
   const synced = await knack.syncTeam();
   if (synced.busy)
     return call.refuse({ done: false, ...synced }, [notDone("another process is syncing with the team")]);
-  const waiting = (await knack.received()).filter(({ status }) => status === "waiting").length;
+  const waiting = await knack.countWaiting();
   return call.answer({ done: true, ...synced, waiting }, [
     `Sent ${several(synced.sent, "entry", "entries")}, received ${synced.received}${synced.refused > 0 ? `, refused ${synced.refused}: ${screen.knack} team status` : ""}.`,
     synced.accepted > 0 && `${several(synced.accepted, "lesson")} accepted, as you or the team decided.`,
@@ -208,7 +210,7 @@ async function join(call: OpenTeamCall, word: string): Promise<number> {
   if (dryRun)
     return call.answer({ done: false, ...joined }, [`Would join ${joined.name} as ${joined.self.name}.`]);
   const synced = await knack.syncTeam();
-  const waiting = (await knack.received()).filter(({ status }) => status === "waiting").length;
+  const waiting = await knack.countWaiting();
   return call.answer({ done: true, ...joined, received: synced.received, waiting }, [
     `Joined ${joined.name} as ${joined.self.name} (${joined.self.role}); read ${several(synced.received, "entry", "entries")}.`,
     waiting > 0

@@ -466,7 +466,9 @@ function chooseName(recovery: Recovery): string {
   const terms = listTerms(signature, 2).filter((word) => word !== named.toLowerCase());
   const what = causeNames[cause] ?? terms.slice(0, 4).join(" ");
   const isThing = cause === "missing-program" || cause === "missing-module";
-  return slugify(`${isThing ? (about ?? head) : `${head} ${named}`} ${what}`) || slugify(cause);
+  const name = slugify(`${isThing ? (about ?? head) : `${head} ${named}`} ${what}`);
+  // What a linter's rule is called is often what its error says.
+  return name.replace(/(?<=^|-)(\w+(?:-\w+)*)-\1(?=-|$)/g, "$1") || slugify(cause);
 }
 
 /** How a cause is called in a name; the others are called by the words of the error. */

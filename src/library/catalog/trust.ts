@@ -7,7 +7,7 @@ import { findCheckout } from "../../transcripts/index.ts";
 import { needsPerson } from "../../trust/index.ts";
 import { createLibrary } from "../files/packages.ts";
 import { packageLimits, scanForeign } from "../package.ts";
-import { skillFile } from "../skill.ts";
+import { isKnacksSkill, skillFile } from "../skill.ts";
 
 /**
  * Skills in a repository are their author's text. Knack names it to agents, and hands it over only after a person
@@ -55,6 +55,8 @@ async function readItemFiles({ path }: Pick<Item, "path">) {
 /** How much of an item agents are told unasked. */
 export function decideTold(item: Omit<Item, "told">, isHeld: boolean): Told {
   const { draft, harmless, doubted, checkout, accepted, name, path } = item;
+  // Agents list it themselves, and it is no answer to a task.
+  if (isKnacksSkill(path)) return "nothing";
   // A draft that no agent may load is not named either.
   if (draft) return isHeld || doubted ? "nothing" : "name";
   if (checkout === null) return harmless ? "whole" : "name";

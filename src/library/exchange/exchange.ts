@@ -153,7 +153,7 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
     const at = clock.now();
     const cwd = currentFolder();
     return {
-      ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`), share: null },
+      ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`), share: null, twins: false },
       known: new Map((await listImports(store)).map((one) => [one.id, one])),
       here: await projectAt(cwd),
       projects: await store.projects.list(),
@@ -205,13 +205,17 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
     carrySkills: async (): Promise<readonly CarriedSkill[]> =>
       (await exportSkills(deps, { scope: "all" }, await projectAt(currentFolder()))).skills,
     /** Plans taking in what members of a team share, each as what its author hands over: one thing for each, in order. */
-    planShared: async (team: string, shares: readonly HandedShare[]): Promise<ImportPlan> => {
+    planShared: async (
+      team: string,
+      shares: readonly HandedShare[],
+      { twins = false }: { readonly twins?: boolean } = {},
+    ): Promise<ImportPlan> => {
       const plans: ImportPlan[] = [];
       const context = await createContext("", { scope: null, minConf: 0, domain: null }, shares.length > 0);
       for (const share of shares) {
         const { lessons, skills } = readCarried(share.kind, share.body);
         const plan = await planImport(
-          { ...context, from: share.author, share: { team, name: share.subject } },
+          { ...context, from: share.author, share: { team, name: share.subject }, twins },
           lessons,
           skills,
         );
@@ -415,6 +419,8 @@ interface ImportContext {
   readonly batch: string;
   /** The team that shares it, and by which name. */
   readonly share: NonNullable<ImportedLesson["share"]> | null;
+  /** Takes in what says the same as something that is known, too. */
+  readonly twins: boolean;
   readonly at: number;
   readonly here: Project;
   readonly projects: readonly ProjectFold[];
@@ -489,7 +495,7 @@ async function checkLesson(context: ImportContext, carried: CarriedLesson): Prom
   const answered = checkAnswer(about, context);
   if (answered) return answered;
   const before = known.get(id);
-  const twin = await findTwin(deps.store, carried, scopeId);
+  const twin = context.twins ? null : await findTwin(deps.store, carried, scopeId);
   if (twin !== null || before?.status === "accepted")
     return leaveOut(about, "same", `it is known as ${twin ?? id}`);
   const { project } = target;

@@ -80,6 +80,11 @@ export function explainPostgresError(cause: unknown, { shown }: Pick<PostgresAdd
       `The database ${shown} refused the login.`,
       "Check name and password, or ask a maintainer of the team for a new invitation.",
     );
+  if (/client password must be a string/.test(errorMessage(cause)))
+    return explain(
+      `The database ${shown} asks for a password, and none was given.`,
+      "Set KNACK_TEAM_PASSWORD, or put the whole address into a file that only you can read: --from <file>",
+    );
   if (code === "3D000") return explain(`There is no database ${shown}.`, "Check the address.");
   if (code === "42501")
     return explain(

@@ -38,6 +38,8 @@ export interface EntryQuery {
   /** Those of these repositories and those of none; all that the member may see when it is not given. */
   readonly repositories?: readonly string[];
   readonly kinds?: readonly string[];
+  /** Leaves out what machines count, of which a worker makes digests: it is most of what there is. */
+  readonly withoutCounts?: boolean;
 }
 
 /** By its content and signature: the same on every machine, and nobody can put another in its place. */

@@ -72,8 +72,8 @@ export async function openQueue({ address, schema, role, kinds }: QueueOptions) 
   }
   return {
     /** Adds a job; false where one about the same thing waits already. */
-    add: async (kind: string, about: string, data: JsonObject): Promise<boolean> =>
-      (await boss.send(kind, data, { singletonKey: about })) !== null,
+    add: async (kind: string, about: string, data: JsonObject, afterSeconds = 0): Promise<boolean> =>
+      (await boss.send(kind, data, { singletonKey: about, startAfter: afterSeconds })) !== null,
     /** Takes the next job of a kind; null where none is due. */
     take: async (kind: string): Promise<HeldJob | null> => {
       const [job] = await boss.fetch<JsonObject>(kind);

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { CompiledQuery, Kysely, sql } from "kysely";
+import { CompiledQuery, Kysely, type SqlBool, sql } from "kysely";
 import { makeScramVerifier, type PostgresAddress } from "./address.ts";
 import { PooledDialect } from "./connect.ts";
 import type { ArrivedEntry, EntryQuery, SignedDigest, SignedEntry, TeamMember } from "./entry.ts";
 import { upgradeSchema } from "./migrate.ts";
-import { type TeamTables, teamMigrations } from "./team-schema.ts";
+import { isNoCount, type TeamTables, teamMigrations } from "./team-schema.ts";
 
 /** A team's database, as the login of its address may use it. */
 export type TeamDatabase = ReturnType<typeof createTeamDatabase>;
@@ -32,6 +32,17 @@ const bytesAtOnce = 8_000_000;
 const longestWriteMs = 120_000;
 
 function createTeamDatabase(db: Kysely<TeamTables>) {
+  const putDigest = async ({ content, signature }: Omit<SignedEntry, "id">): Promise<void> => {
+    await db
+      .insertInto("digest")
+      .values({ content, signature } as never)
+      .onConflict((conflict) =>
+        conflict
+          .columns(["team", "repository", "kind"])
+          .doUpdateSet({ content: sql`excluded.content`, signature: sql`excluded.signature` }),
+      )
+      .execute();
+  };
   return {
     /** Who the login is; null for one that is no member, such as the owner of the database. */
     me: async (): Promise<(TeamMember & { readonly team: string; readonly login: string }) | null> => {
@@ -93,7 +104,7 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
     /** Entries in the order of arrival, and the cursor to go on from: the same as before when there are none. */
     read: async (
       team: string,
-      { after, most, repositories, kinds }: EntryQuery,
+      { after, most, repositories, kinds, withoutCounts = false }: EntryQuery,
     ): Promise<{ readonly entries: ArrivedEntry[]; readonly cursor: number }> => {
       let query = db
         .selectFrom("entry")
@@ -105,9 +116,13 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
         .where("team", "=", team)
         .where("n", ">", after);
       if (kinds !== undefined) query = query.where("kind", "in", kinds);
+      if (withoutCounts) query = query.where(sql<SqlBool>`${sql.raw(isNoCount)}`);
       if (repositories !== undefined)
         query = query.where((where) =>
-          where.or([where("repository", "is", null), where("repository", "in", repositories)]),
+          where.or([
+            where("repository", "is", null),
+            ...(repositories.length > 0 ? [where("repository", "in", repositories)] : []),
+          ]),
         );
       const page = query.orderBy("n").limit(most).as("page");
       const rows = await db
@@ -124,18 +139,43 @@ function createTeamDatabase(db: Kysely<TeamTables>) {
         cursor: rows.at(-1)?.n ?? after,
       };
     },
-    /** Puts a digest in the place of the one before; only maintainers do. */
-    putDigest: async ({ content, signature }: Omit<SignedEntry, "id">): Promise<void> => {
-      await db
-        .insertInto("digest")
-        .values({ content, signature } as never)
-        .onConflict((conflict) =>
-          conflict
-            .columns(["team", "repository", "kind"])
-            .doUpdateSet({ content: sql`excluded.content`, signature: sql`excluded.signature` }),
-        )
-        .execute();
+    /** The number of the last entry; whatever comes later has a larger one. */
+    readHead: async (team: string): Promise<number> => {
+      const query = db.selectFrom("entry").select((each) => each.fn.max("n").as("n"));
+      return (await query.where("team", "=", team).executeTakeFirst())?.n ?? 0;
     },
+    /** Whether a worker sums up what machines count, so that members need not. */
+    isSummed: async (team: string): Promise<boolean> => {
+      const query = db.selectFrom("digest").select("kind").where("team", "=", team);
+      return (await query.where("kind", "=", "outcomes").limit(1).execute()).length > 0;
+    },
+    /** For which repositories which kinds of entries came since jobs were last planned, and how far that is. */
+    readChanges: async (team: string) => {
+      const planned = await db
+        .selectFrom("digest")
+        .select(sql<number>`(content::jsonb ->> 'through')::bigint`.as("through"))
+        .where("team", "=", team)
+        .where("kind", "=", "planned")
+        .executeTakeFirst();
+      const after = planned?.through ?? 0;
+      const changes = await db
+        .selectFrom("entry")
+        .select(["repository", "kind"])
+        .select((each) => each.fn.max("n").as("n"))
+        .where("team", "=", team)
+        .where("n", ">", after)
+        .groupBy(["repository", "kind"])
+        .execute();
+      return { changes, through: changes.reduce((most, { n }) => Math.max(most, n), after) };
+    },
+    /** Keeps how far jobs were planned. */
+    keepPlanned: ({ team, through }: { readonly team: string; readonly through: number }): Promise<void> =>
+      putDigest({
+        content: JSON.stringify({ team, repository: null, kind: "planned", through }),
+        signature: "",
+      }),
+    /** Puts a digest in the place of the one before; only maintainers do. */
+    putDigest,
     /** The digests for these repositories, and for none, that were made since a time. */
     digests: async (
       team: string,

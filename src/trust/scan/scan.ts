@@ -7,10 +7,11 @@ import {
   unwritable,
   wordSet,
 } from "../../text/index.ts";
-import { longRuns, type Span } from "../assignments.ts";
 import { listDangers } from "../danger.ts";
 import { findSecrets } from "../redact.ts";
+import { longRuns } from "../telling.ts";
 import { knownTokens } from "../tokens.ts";
+import type { Span } from "../values.ts";
 import { type CodePiece, findCodeSigns, findSending } from "./code-signs.ts";
 import type { Concern, ConcernCode, ScanMatch } from "./concern.ts";
 import { joinPieces, readPlainly, toLatin } from "./disguise.ts";

@@ -6,6 +6,7 @@ import type { HookEvent } from "../../../src/hook/event.ts";
 import { atFailure } from "../../../src/hook/failure.ts";
 import { atPrompt } from "../../../src/hook/prompt.ts";
 import { record } from "../../../src/hook/record.ts";
+import * as redaction from "../../../src/hook/redaction.ts";
 import { resolveHome } from "../../../src/settings/index.ts";
 import { claudeLines } from "../../helpers/claude.ts";
 import { knackHere } from "../../helpers/here.ts";
@@ -204,6 +205,7 @@ function hookEvent(home: string, one: Case, given: Payload): HookEvent {
     ...{ event: given.hook_event_name, session, transcript: "/t.jsonl", cwd: project },
     ...{ payload: { session_id: session, cwd: project, ...given }, home: resolveHome(env), env },
     ...{ program: "", now: Date.now(), asks: "person", isGivenByProgram: false },
+    redaction: () => redaction,
   };
 }
 

@@ -1,0 +1,1 @@
+export { redact, redactJson, redactPrompt } from "../trust/index.ts";
