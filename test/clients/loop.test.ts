@@ -1,11 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { digestState } from "../../src/loop/state/digest.ts";
-import { knack } from "../helpers/knack.ts";
+import { cli, knack, root } from "../helpers/knack.ts";
+import { tempFolder } from "../helpers/temp.ts";
 import { installClients } from "./install.mjs";
 import type { Script, Step, Turn } from "./model-server.ts";
-import { claudeTranscripts, codexTranscripts, dressClaude, dressCodex, setStage } from "./play.ts";
+import {
+  claudeTranscripts,
+  codexTranscripts,
+  dressClaude,
+  dressCodex,
+  playClaude,
+  setStage,
+} from "./play.ts";
 
 type Agent = "claude" | "codex";
 
@@ -151,6 +159,74 @@ describe("The learning loop with Claude Code", () => {
     expect(debriefed.view.candidate.changes).toHaveLength(1);
     expect(digestState(state)).toBe(before);
   }, 240_000);
+});
+
+describe("The learning loop in Claude Code", () => {
+  test("is driven by its skill, with subagents of its own", async () => {
+    const bin = tempFolder();
+    writeFileSync(join(bin, "knack"), `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`, {
+      mode: 0o755,
+    });
+    const { shell, write } = acts.claude;
+    const played = await playClaude({
+      script: (project) => {
+        const work = join(project, "../work");
+        const begin = `knack loop start --goal "Write done.txt" --harness client --tier light --repo none --work ${work}`;
+        const next = `knack loop next --json > ${work}/next.json && knack loop next`;
+        const readNext = (news: string) =>
+          /Run (\w+):.*?(\S+) \((?:[a-z-]+)\) leaves/s.exec(news.replaceAll("\\n", "\n"));
+        let [run, worker] = ["", ""];
+        const dispatch: Turn = (news) => {
+          [, run = "", worker = ""] = readNext(news) ?? [];
+          const prompt = `TASK: read ${work}/next.json and do the work of ${worker}.`;
+          return [
+            { tool: "Agent", input: { description: "one worker", prompt, subagent_type: "general-purpose" } },
+          ];
+        };
+        const submit: Turn = () => [shell(`knack loop submit ${run} ${worker} --summary "written"`)];
+        const round = [[shell(next)], dispatch, submit];
+        const artifacts = listArtifacts(true);
+        const report = { stepId: "s1", status: "success", outputsWritten: ["done.txt"], summary: "echoed" };
+        const act: Turn = (news) => {
+          const found = artifacts.find(([says]) => news.includes(says));
+          if (found) return [write(join(work, found[1]), JSON.stringify(found[2]))];
+          const path = /\.execute\/reports\/[\w.-]+\.json/.exec(news)?.[0] ?? "";
+          return [
+            shell(`echo done > ${work}/workspace/done.txt`),
+            write(join(work, path), JSON.stringify(report)),
+          ];
+        };
+        const worker1 = {
+          says: "TASK: read",
+          turns: [[shell(`cat ${work}/next.json`)], act, [{ text: "written" }]],
+        };
+        return {
+          turns: [
+            [shell(begin)],
+            ...round,
+            ...round,
+            ...round,
+            [shell("knack loop show")],
+            [{ text: "That is all." }],
+          ],
+          branches: [worker1],
+        };
+      },
+      prompts: ["/knack:goal-loop Write done.txt"],
+      args: ["--plugin-dir", join(root, "plugin")],
+      path: [bin, dirname(process.execPath), process.env.PATH ?? ""].join(delimiter),
+      seconds: 150,
+    });
+    onTestFinished(() => played.dispose());
+    const asked = JSON.stringify(played.requests[0]?.body ?? played.requests[1]?.body);
+    expect(asked.includes("You hand its tasks to subagents and tell it when they are done.")).toBe(true);
+    const work = join(played.home, "work");
+    expect(artifacts.filter((file) => !existsSync(join(work, file)))).toEqual([]);
+    expect(readFileSync(join(work, "workspace/done.txt"), "utf8")).toBe("done\n");
+    expect(played.subagents).toHaveLength(3);
+    const shown = await knack(["loop", "show", "--json"], { home: played.home, cwd: played.project });
+    expect(JSON.parse(shown.stdout)).toMatchObject({ harness: "client", success_criteria_met: "yes" });
+  }, 180_000);
 });
 
 describe("The learning loop with Codex", () => {

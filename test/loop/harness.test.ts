@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -102,6 +103,114 @@ describe("A command as a harness", () => {
 function isAlive(pid: number): boolean {
   return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 }
+
+describe("An agent as a harness", () => {
+  /** A program of that name which writes down how it was called, and says what the agent would. */
+  async function call(name: string, says: string, more: Partial<WorkerTask> = {}) {
+    const folder = tempFolder();
+    const seen = ["args", "settings", "env"].map((one) => join(folder, one));
+    const print = `printf '%s\n' "$@" > ${seen[0]}; cat $GEMINI_CLI_SYSTEM_SETTINGS_PATH $OPENCODE_CONFIG > ${seen[1]} </dev/null; env > ${seen[2]}`;
+    mkdirSync(join(folder, "bin"));
+    writeFileSync(
+      join(folder, "bin", name.split("/")[0] ?? ""),
+      `#!/bin/sh\n${print}\ncat >/dev/null; echo '${says}'\n`,
+      { mode: 0o755 },
+    );
+    const env = {
+      PATH: `${join(folder, "bin")}:${PATH}`,
+      GEMINI_API_KEY: "g",
+      ANTHROPIC_API_KEY: "a",
+      DATABASE_URL: "d",
+    };
+    const outcome = await openHarness(name, { env }).run(aTask(folder, more), never());
+    const [args = "", settings = "", variables = ""] = seen.map((path) => readFileSync(path, "utf8"));
+    return {
+      folder,
+      outcome,
+      args: args.trim().split("\n"),
+      settings: settings && JSON.parse(settings),
+      variables,
+    };
+  }
+  const temporary = () => readdirSync(tmpdir()).filter((name) => name.startsWith("knack-worker-"));
+
+  test("is Gemini CLI with the tools of the role alone, and its figures are an estimate", async () => {
+    const before = temporary();
+    const says = JSON.stringify({
+      ...{ session_id: "s", response: "found it" },
+      stats: {
+        models: { "gemini-3-flash": { tokens: { prompt: 100_000, candidates: 1_000, thoughts: 0 } } },
+      },
+    });
+    const { outcome, args, settings, variables } = await call("gemini/flash", says);
+    expect(outcome).toMatchObject({ kind: "returned", summary: "found it", session: "s" });
+    expect(outcome.usd).toBeCloseTo(0.159, 3);
+    expect(args).toEqual(expect.arrayContaining(["--model", "flash", "--approval-mode", "yolo"]));
+    expect(settings.tools.core).toContain("write_file");
+    expect(settings.tools.core).not.toContain("run_shell_command");
+    expect(settings.mcp).toEqual({ allowed: ["none"] });
+    expect(variables).toContain("GEMINI_API_KEY=g");
+    expect(variables).not.toMatch(/ANTHROPIC_API_KEY|DATABASE_URL/);
+    expect(temporary().filter((name) => !before.includes(name))).toEqual([]);
+    expect((await call("gemini", says, { tools: "shell" })).settings.tools.core).toContain(
+      "run_shell_command",
+    );
+  });
+
+  test("is OpenCode that asks for no permission, and starts no agents", async () => {
+    const says = [
+      { type: "step_finish", sessionID: "s", part: { cost: 0.02 } },
+      { type: "text", part: { text: "found it" } },
+    ];
+    const { outcome, settings } = await call("opencode", says.map((one) => JSON.stringify(one)).join("\n"));
+    expect(outcome).toEqual({ kind: "returned", summary: "found it", usd: 0.02, session: "s" });
+    expect(settings.agent.worker.permission).toMatchObject({
+      bash: "deny",
+      task: "deny",
+      question: "deny",
+      edit: "allow",
+    });
+  });
+
+  test.each([
+    [
+      "claude",
+      JSON.stringify({
+        type: "result",
+        subtype: "error_max_budget_usd",
+        is_error: true,
+        total_cost_usd: 0.9,
+      }),
+      { reason: "spend", usd: 0.9 },
+    ],
+    [
+      "claude",
+      JSON.stringify({ type: "result", subtype: "success", is_error: true, result: "Not logged in" }),
+      { reason: "exit", detail: "claude: Not logged in" },
+    ],
+    [
+      "codex",
+      JSON.stringify({ type: "turn.failed", error: { message: "stream closed" } }),
+      { reason: "exit", detail: "codex: stream closed" },
+    ],
+    ["gemini", JSON.stringify({ error: { message: "quota" } }), { reason: "exit", detail: "gemini: quota" }],
+    [
+      "opencode",
+      JSON.stringify({ type: "error", error: { name: "AuthError", data: { message: "no key" } } }),
+      { reason: "exit", detail: "opencode: no key" },
+    ],
+  ])("fails in its own words: %s", async (name, says, failure) => {
+    expect((await call(name, says)).outcome).toMatchObject({ kind: "failed", ...failure });
+  });
+
+  test("that is not there is unavailable", async () => {
+    const outcome = await openHarness("codex", { env: { PATH: "/nowhere" } }).run(
+      aTask(tempFolder()),
+      never(),
+    );
+    expect(outcome).toMatchObject({ kind: "failed", reason: "unavailable" });
+  });
+});
 
 describe("A worker that is confined", () => {
   async function confine(script: string, more: (work: string) => Partial<WorkerTask> = () => ({})) {

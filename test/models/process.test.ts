@@ -58,6 +58,18 @@ describe("a program that is asked", () => {
     },
   );
 
+  it.runIf(process.platform === "linux")(
+    "does not outlive it with a mark either, though it left the process group",
+    async () => {
+      const { child, pids } = ask("", 'sleep 60 & setsid sleep 60 & echo $$ $! > "$0.new"');
+      await until(() => existsSync(pids));
+      const agents = readFileSync(pids, "utf8").trim().split(" ").map(Number);
+      await until(() => agents.every(isAlive));
+      child.kill("SIGKILL");
+      await until(() => !agents.some(isAlive));
+    },
+  );
+
   it("does not outlive a Knack that is killed as it is started", async () => {
     const { child, folder } = ask('process.kill(process.pid, "SIGKILL");');
     await new Promise((resolve) => child.on("close", resolve));
@@ -66,12 +78,13 @@ describe("a program that is asked", () => {
 });
 
 /** Starts a program that starts another, from a process that then does what it is told. */
-function ask(then: string) {
+function ask(then: string, starts = 'sleep 60 & echo $$ $! > "$0.new"') {
   const folder = tempFolder();
   const [asker, pids] = [join(folder, "asker.mjs"), join(folder, "pids")];
   const source = `import { runProgram } from ${JSON.stringify(join(import.meta.dirname, "../../src/models/run-program.ts"))};
-    const script = 'sleep 60 & echo $$ $! > "$0.new" && mv "$0.new" "$0"; sleep 60';
-    void runProgram("/bin/sh", ["-c", script, process.argv[2]], { cwd: ".", env: process.env, input: "", timeoutMs: 60_000 });
+    const script = ${JSON.stringify(`${starts} && mv "$0.new" "$0"; sleep 60`)};
+    const mark = "KNACK_TEST_MARK=" + process.pid;
+    void runProgram("/bin/sh", ["-c", script, process.argv[2]], { cwd: ".", env: process.env, input: "", timeoutMs: 60_000, mark });
     ${then}`;
   buildSync({
     stdin: { contents: source, resolveDir: folder },

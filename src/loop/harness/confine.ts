@@ -26,7 +26,7 @@ export interface Watched {
 }
 
 /** What there is, with what changes when it does. */
-interface Traces {
+interface FileTraces {
   readonly files: ReadonlyMap<string, string>;
   readonly state: string | null;
   readonly head: string | null;
@@ -56,8 +56,8 @@ export function confineHarness(harness: Harness, watched: Watched): Harness {
 
 async function judgeTraces(
   outcome: WorkerOutcome,
-  before: Traces,
-  after: Traces,
+  before: FileTraces,
+  after: FileTraces,
   tasks: readonly WorkerTask[],
   watched: Watched,
 ): Promise<WorkerOutcome> {
@@ -76,8 +76,8 @@ async function judgeTraces(
 }
 
 function findStrays(
-  before: Traces["files"],
-  after: Traces["files"],
+  before: FileTraces["files"],
+  after: FileTraces["files"],
   tasks: readonly WorkerTask[],
   { isOwn }: Watched,
 ): string[] {
@@ -101,7 +101,7 @@ async function takeBack(git: Git, head: string | null): Promise<void> {
 async function readTraces(
   { work, state, repository, searchPath }: Watched,
   task: WorkerTask,
-): Promise<Traces> {
+): Promise<FileTraces> {
   const files = new Map<string, string>();
   traceFolder(work, files);
   const head = state && readPlainText(join(state, ".git/refs/heads/main"));

@@ -8,11 +8,11 @@ export const roles = [
   "promoter",
   "consolidator",
 ] as const;
-export type Role = (typeof roles)[number];
+type WorkerRole = (typeof roles)[number];
 
 /** One piece of work for a fresh worker, which knows nothing but what it is given here. */
 export interface WorkerTask {
-  readonly role: Role;
+  readonly role: WorkerRole;
   /** The instructions of the role. */
   readonly prompt: string;
   /** What the instructions speak of: the goal, absolute paths, the milliseconds left. */

@@ -23,8 +23,8 @@ function runWorker(
   signal: AbortSignal,
   env: Env,
 ): Promise<WorkerOutcome> {
-  return withFolder(async (folder) => {
-    const { args, input, cwd = task.cwd, env: own } = program.describeTask(task, folder);
+  return withFolder(async (makeFolder) => {
+    const { args, input, cwd = task.cwd, env: own } = program.describeTask(task, makeFolder);
     const ended = await runProgram(program.command, args, {
       ...{ cwd, input, signal, timeoutMs: task.timeoutMs },
       env: { ...allowEnvironment(env, program.listVariables(env)), ...own },

@@ -13,8 +13,8 @@ export interface WorkerProgram {
   readonly command: string;
   /** Variables that it is given beside the usual ones, by the beginnings of their names. */
   readonly listVariables: (env: Env) => readonly string[];
-  /** How one task is put to it; files that it reads may be written to the folder, which is gone afterwards. */
-  readonly describeTask: (task: WorkerTask, folder: string) => WorkerCall;
+  /** How one task is put to it; files that it reads may be written to a folder that is gone afterwards. */
+  readonly describeTask: (task: WorkerTask, makeFolder: () => string) => WorkerCall;
   readonly readOutput: (run: EndedWorker) => WorkerReport;
 }
 
@@ -46,13 +46,20 @@ export function chooseProgram(name: string): WorkerProgram | null {
   return describe && !name.endsWith("/") ? describe(model.join("/") || null) : null;
 }
 
-/** Runs something with a temporary folder. */
-export async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
-  const folder = mkdtempSync(join(tmpdir(), "knack-worker-"));
+/** Runs something that may need a temporary folder, which is made when it is asked for. */
+export async function withFolder<Result>(
+  work: (makeFolder: () => string) => Promise<Result>,
+): Promise<Result> {
+  const folders: string[] = [];
+  const makeFolder = () => {
+    const folder = mkdtempSync(join(tmpdir(), "knack-worker-"));
+    folders.push(folder);
+    return folder;
+  };
   try {
-    return await work(folder);
+    return await work(makeFolder);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -233,8 +240,9 @@ function describeGemini(model: string | null): WorkerProgram {
   return {
     command: "gemini",
     listVariables: () => ["GEMINI_", "GOOGLE_"],
-    describeTask: (task, folder) => {
+    describeTask: (task, makeFolder) => {
       const { tools, inputs } = task;
+      const folder = makeFolder();
       const settings = join(folder, "settings.json");
       const own = { tools: { core: geminiTools[tools] }, mcp: { allowed: ["none"] } };
       writeFileSync(settings, JSON.stringify(own), { mode: 0o600 });
@@ -282,14 +290,14 @@ function describeOpencode(model: string | null): WorkerProgram {
   return {
     command: "opencode",
     listVariables: () => ["OPENCODE_", "ANTHROPIC_", "OPENAI_", "GEMINI_", "OPENROUTER_", "GOOGLE_"],
-    describeTask: (task, folder) => {
+    describeTask: (task, makeFolder) => {
       const allows = task.tools === "shell" ? "allow" : "deny";
       const permission = {
         ...{ edit: "allow", read: "allow", external_directory: "allow", bash: allows, webfetch: allows },
         ...{ task: "deny", question: "deny" },
       };
       const agent = { worker: { mode: "primary", permission, tools: { task: false } } };
-      const config = join(folder, "opencode.json");
+      const config = join(makeFolder(), "opencode.json");
       writeFileSync(config, JSON.stringify({ share: "disabled", snapshot: false, agent }), { mode: 0o600 });
       return {
         args: [

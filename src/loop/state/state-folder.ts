@@ -35,14 +35,14 @@ export interface CommittedChanges {
   readonly head: string;
 }
 
-interface OpenOptions {
+interface StateOptions {
   /** Where git is looked for. */
   readonly searchPath: string | undefined;
   readonly at: number;
 }
 
 /** Opens a state folder, or makes one where there is none. */
-export async function openStateFolder(path: string, { searchPath, at }: OpenOptions) {
+export async function openStateFolder(path: string, { searchPath, at }: StateOptions) {
   const repository = new StateRepository(path, searchPath);
   const policy = `${JSON.stringify(policySchema.parse({}), null, 2)}\n`;
   await repository.prepare({ "policy.json": policy, [runsFile]: "[]\n" }, at);
