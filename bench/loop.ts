@@ -50,16 +50,13 @@ function writeAnswers(folder: string): void {
   for (const topic of ["goal-parse", "world-state", "outcome-probe"]) answer(topic, { topic, ...finding });
   const check = { kind: "file-exists", path: "." };
   answer("strategy", {
-    ...{ approach: "a", rationale: "r", timingPosture: "early-return" },
-    successCriteria: [
-      { id: "c1", text: "t", check },
-      { id: "c2", text: "u", check: { kind: "file-exists", path: "never" } },
-    ],
+    ...{ approach: "a", rationale: "r", timingPosture: "hold-and-revise" },
+    successCriteria: [{ id: "c1", text: "t", check }],
   });
   const ids = Array.from({ length: steps }, (_, n) => `s${n + 1}`);
   answer("plan", { steps: ids.map((id) => ({ id, kind: "work", description: id, successSignal: check })) });
   for (const id of ids) answer(`execute.1.${id}.0`, { stepId: id, status: "success", summary: "did it" });
-  answer("analysis", { successCriteriaMet: "partial" });
+  answer("analysis", { successCriteriaMet: "yes" });
   answer("proposal", {});
   answer("curation", {});
   writeFileSync(

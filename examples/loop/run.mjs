@@ -49,8 +49,9 @@ function run(title, folder, state) {
   const ran = spawnSync(process.execPath, [knack, ...words, "--tier", "full", "--repo", "none", "--json"], {
     ...{ env, cwd: home, encoding: "utf8" },
   });
-  if (ran.status !== 0) throw new Error(`knack loop start failed:\n${ran.stdout}${ran.stderr}`);
-  const view = JSON.parse(ran.stdout);
+  // 1 says that not every criterion is met.
+  const view = ran.status === 0 || ran.status === 1 ? JSON.parse(ran.stdout) : null;
+  if (view?.end?.end !== "completed") throw new Error(`knack loop start failed:\n${ran.stdout}${ran.stderr}`);
   const { criteria, log } = view.execution;
   console.log(`\n${title} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
   for (const { step_id: step, decision, signal } of log)

@@ -661,10 +661,17 @@ function conclude(
       ? { end: "incomplete", because: `missing: ${missing.join(", ")}` }
       : {
           end: "completed",
-          because: `criteria met: ${state.analysis?.successCriteriaMet ?? "not known yet"}`,
+          because: verdicts[state.analysis?.successCriteriaMet ?? "unknown"],
         };
   return { ...state, candidate, place: { kind: "ended", ...end } };
 }
+
+const verdicts = {
+  yes: "the success criteria are met",
+  partial: "a part of the success criteria is met",
+  no: "the success criteria are not met",
+  unknown: "there is a plan, to be executed",
+};
 
 /** The artifacts that a run has to leave, below its work folder. */
 export function listArtifacts({ range, mode }: Pick<RunSetup, "range" | "mode">): readonly string[] {

@@ -135,12 +135,6 @@ const allSettings = {
     numberUpTo(1_000),
     "US dollars for a day",
   ),
-  "team.budgetDay": setting(
-    "most that comparing a team's lessons may cost in a day, for all its workers together",
-    2,
-    numberUpTo(10_000),
-    "US dollars for a day; each worker's person pays from judge.budgetDay",
-  ),
   "judge.budgetCall": setting(
     "most that one call may cost, in US dollars",
     0.5,
@@ -158,6 +152,12 @@ const allSettings = {
     null,
     dollarsPerMillion,
     "US dollars per million tokens answered, or null",
+  ),
+  "team.budgetDay": setting(
+    "most that comparing a team's lessons may cost in a day, for all its workers together",
+    2,
+    numberUpTo(10_000),
+    "US dollars for a day; each worker's person pays from judge.budgetDay",
   ),
   "loop.budget": setting(
     "most that one run of the loop may cost",

@@ -10,6 +10,7 @@ import { reportTeam } from "./proof.ts";
 import { listReceived, nameMember, readShares, type TeamDeps } from "./received.ts";
 import { makeTeamId, type TeamDraft } from "./signing.ts";
 import {
+  draftRegistration,
   draftWithdrawal,
   listNews,
   listShared,
@@ -76,12 +77,8 @@ export function openTeam(deps: TeamDeps) {
           ...{ team: self.team, name, self: self.id },
         });
         const key = folder.key();
-        if (self.role !== "reader" && (await store.team.head(key.machine)) === null) {
-          const body = { key: key.publicKey };
-          await say([
-            { repository: null, at: clock.now(), kind: "machine.registered", subject: key.machine, body },
-          ]);
-        }
+        if (self.role !== "reader" && (await store.team.head(key.machine)) === null)
+          await say([draftRegistration(key, clock.now())]);
       }
       return { team: self.team, name, self: { id: self.id, name: self.name, role: self.role } };
     });
@@ -218,6 +215,12 @@ export function openTeam(deps: TeamDeps) {
       const known = await readShares(deps, state);
       const received = await listReceived(deps, state, known);
       return received.map((one) => ({ ...one, by: one.by.map((id) => nameMember(state, id)) }));
+    },
+    /** How many things of others wait for the person. */
+    countWaiting: async (): Promise<number> => {
+      const { team } = requireState();
+      const imports = await library.imports();
+      return imports.filter(({ share, status }) => share?.team === team && status === "waiting").length;
     },
     decideAuthor,
     /** What maintainers decided. */

@@ -27,7 +27,7 @@ type SharePlan = {
   readonly left: readonly { readonly name: string; readonly because: string }[];
 };
 
-/** Gives drafts their places after the machine's last entry. */
+/** Gives drafts their places after the machine's last entry. The first thing that a machine says is its key. */
 export async function sealAll(
   { store }: Pick<TeamDeps, "store">,
   drafts: readonly TeamDraft[],
@@ -36,11 +36,18 @@ export async function sealAll(
 ): Promise<TeamEntry[]> {
   const head = await store.team.head(key.machine);
   let [sequence, previous] = [head?.sequence ?? 0, head?.id ?? ""];
-  return drafts.map((draft) => {
+  const [first] = head === null ? drafts : [];
+  const isUnknown = first !== undefined && first.kind !== "machine.registered";
+  const all = isUnknown ? [draftRegistration(key, first.at), ...drafts] : drafts;
+  return all.map((draft) => {
     const entry = sealEntry(draft, { team, author: self, sequence: ++sequence, previous }, key);
     previous = entry.id;
     return entry;
   });
+}
+
+export function draftRegistration({ machine, publicKey }: MachineKey, at: number): TeamDraft {
+  return { repository: null, at, kind: "machine.registered", subject: machine, body: { key: publicKey } };
 }
 
 /** What is shared by this machine now, by the lesson or skill here. */

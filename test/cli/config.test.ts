@@ -12,7 +12,7 @@ describe("knack config", () => {
     const { home, harbor } = machine({ sessions: /nothing/ });
     const run = (...words: string[]) => knackHere(["config", ...words], { home, cwd: harbor });
     expect((await run("get")).stdout).toBe(
-      'learn = true\nshow = true\nsuggestions = 5\nprefix = "rl-"\nlearn.web = true\nforeground = "off"\nduties = "off"\nrecall.holdout = 0\njudge = "off"\njudge.url = null\njudge.keyEnv = null\njudge.timeoutMs = 90000\njudge.budgetDay = 0.5\njudge.budgetCall = 0.5\njudge.inputUsd = null\njudge.outputUsd = null\nreview = "off"\nreview.calls = 15\nreview.minutes = 30\nreview.perDay = 12\nreview.budget = 0.5\nreview.timeoutMs = 120000\n',
+      'learn = true\nshow = true\nsuggestions = 5\nprefix = "rl-"\nlearn.web = true\nforeground = "off"\nduties = "off"\nrecall.holdout = 0\njudge = "off"\njudge.url = null\njudge.keyEnv = null\njudge.timeoutMs = 90000\njudge.budgetDay = 0.5\njudge.budgetCall = 0.5\njudge.inputUsd = null\njudge.outputUsd = null\nteam.budgetDay = 2\nloop.budget = 5\nloop.budgetDay = 20\nloop.budgetCall = 1\nloop.workerMinutes = 30\nloop.spans = null\nreview = "off"\nreview.calls = 15\nreview.minutes = 30\nreview.perDay = 12\nreview.budget = 0.5\nreview.timeoutMs = 120000\n',
     );
     expect((await run("path")).stdout).toBe(`${join(home, ".knack/config.json")}\n`);
     expect((await run("set", "suggestions", "3")).code).toBe(0);

@@ -209,9 +209,10 @@ function watchRun({ screen }: LoopCall) {
 }
 
 function answerRun(call: LoopCall, view: RunView): number {
-  const { place } = view.state;
+  const { place, analysis } = view.state;
   const isDone = place.kind === "ended" && place.end === "completed";
-  return call.answer(describeRun(view), ["", presentRun(view, call.screen)], isDone ? 0 : 1);
+  const isMet = isDone && (analysis === null || analysis.successCriteriaMet === "yes");
+  return call.answer(describeRun(view), ["", presentRun(view, call.screen)], isMet ? 0 : 1);
 }
 
 /** A run that an agent drives with its own subagents: what it has to do next. */

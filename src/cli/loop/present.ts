@@ -1,4 +1,4 @@
-import type { NextStep, RunningWorker, RunView } from "../../loop/index.ts";
+import { findPhase, type NextStep, type RunningWorker, type RunView } from "../../loop/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import { several } from "../../text/index.ts";
 import type { Screen } from "../screen/screen.ts";
@@ -21,7 +21,7 @@ export function listPhases({ state }: RunView, screen: Screen): string[] {
 
 /** Where a run is: phase, step, workers, spend, time left. */
 export function describeRunNow(
-  { state, usd, msLeft }: RunView,
+  { state, usd }: RunView,
   working: readonly RunningWorker[],
   now: number,
 ): string {
@@ -29,12 +29,12 @@ export function describeRunNow(
     const what = asked.step ? ` ${asked.step.id}` : asked.topic ? ` ${asked.topic}` : "";
     return `${asked.role}${what} ${formatDuration(now - since)}`;
   });
-  const { kind } = state.place;
+  const { deadline } = state.setup.goal;
   return joinParts(" · ", [
-    kind === "ended" ? "" : kind,
+    findPhase(state) ?? "looking at the artifacts",
     workers.length > 0 ? workers.join(", ") : describeOwnWork(state),
     formatUsd(usd),
-    msLeft !== null && `${formatDuration(msLeft)} left`,
+    deadline !== null && `${formatDuration(Math.max(0, deadline - now))} left`,
   ]);
 }
 

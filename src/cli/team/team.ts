@@ -160,7 +160,7 @@ async function sync(call: OpenTeamCall): Promise<number> {
   const synced = await knack.syncTeam();
   if (synced.busy)
     return call.refuse({ done: false, ...synced }, [notDone("another process is syncing with the team")]);
-  const waiting = (await knack.received()).filter(({ status }) => status === "waiting").length;
+  const waiting = await knack.countWaiting();
   return call.answer({ done: true, ...synced, waiting }, [
     `Sent ${several(synced.sent, "entry", "entries")}, received ${synced.received}${synced.refused > 0 ? `, refused ${synced.refused}: ${screen.knack} team status` : ""}.`,
     synced.accepted > 0 && `${several(synced.accepted, "lesson")} accepted, as you or the team decided.`,
@@ -210,7 +210,7 @@ async function join(call: OpenTeamCall, word: string): Promise<number> {
   if (dryRun)
     return call.answer({ done: false, ...joined }, [`Would join ${joined.name} as ${joined.self.name}.`]);
   const synced = await knack.syncTeam();
-  const waiting = (await knack.received()).filter(({ status }) => status === "waiting").length;
+  const waiting = await knack.countWaiting();
   return call.answer({ done: true, ...joined, received: synced.received, waiting }, [
     `Joined ${joined.name} as ${joined.self.name} (${joined.self.role}); read ${several(synced.received, "entry", "entries")}.`,
     waiting > 0

@@ -663,3 +663,33 @@ describe("a cure is told in one sentence", () => {
     expect(found(...events).map(({ lesson }) => lesson)).toEqual([sentence]);
   });
 });
+
+describe("what a cure is called and says", () => {
+  test("has no part twice in its name", () => {
+    const layout = "src/dock.ts format ━━━━\n  × Formatter would have printed the following content:";
+    const [cure] = found(
+      ran("bun run lint", "failed", layout),
+      ran("bunx biome check --write src/dock.ts", "ok"),
+      ran("bun run lint", "ok"),
+    );
+    expect(cure?.name).toBe("bun-run-lint-biome-format");
+  });
+
+  test("keeps an address in quotes, which is what the error is about", () => {
+    const [cure] = found(
+      ran("git fetch origin", "failed", "fatal: repository 'https://forge.example/..git/' not found"),
+      ran("git remote set-url origin https://forge.example/dock.git && git fetch origin", "ok"),
+    );
+    expect(cure?.lesson).toContain("repository '<url>' not found");
+  });
+
+  test("says what changed where two long calls are quoted alike", () => {
+    const call = (more: string) =>
+      `bd create "chore: remove it" --type chore --priority P2 --labels package,release,sdk --description "${"Remove it. ".repeat(9)}" --design "${"As before. ".repeat(9)}" --acceptance "None of it is left." --parent dock-1 ${more}`;
+    const [cure] = found(
+      ran(call("--set-metadata area=docks"), "failed", "Error: unknown flag: --set-metadata"),
+      ran(call("--json"), "ok", "created"),
+    );
+    expect(cure?.lesson).toMatch(/^Use bd create without --set-metadata: `bd create /);
+  });
+});
