@@ -7,6 +7,9 @@ const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.
 const clients = "test/clients/**/*.test.ts";
 // Driven by `npm run test:clients` alone, because their clients are more to install.
 const moreClients = "test/more-clients/**/*.test.ts";
+// Driven by `npm run test:page` alone, because it needs a browser.
+const page = "test/page/**/*.test.ts";
+const hasPage = process.env.KNACK_TEST_PAGE === "1";
 const hasMoreClients = process.env.KNACK_TEST_CLIENTS === "1";
 
 export default defineConfig({
@@ -27,7 +30,7 @@ export default defineConfig({
         test: {
           name: "knack",
           include: ["test/**/*.test.ts", ...(all ? ["test/**/*.slow.ts"] : [])],
-          exclude: [clients, moreClients],
+          exclude: [clients, moreClients, page],
           // Who starts processes mostly waits for them, so that no core is left out.
           maxWorkers: Math.ceil(1.5 * availableParallelism()),
         },
@@ -39,6 +42,9 @@ export default defineConfig({
       },
       ...(hasMoreClients
         ? [{ extends: true as const, test: { name: "more-clients", include: [moreClients], maxWorkers: 2 } }]
+        : []),
+      ...(hasPage
+        ? [{ extends: true as const, test: { name: "page", include: [page], maxWorkers: 2 } }]
         : []),
     ],
   },

@@ -6,6 +6,7 @@ import { learning } from "./learning.ts";
 import { library } from "./library.ts";
 import { looping } from "./loop.ts";
 import type { Figure } from "./measure.ts";
+import { page } from "./page.ts";
 import { promoting } from "./promote.ts";
 import { reading } from "./reading.ts";
 import { recalling } from "./recall.ts";
@@ -27,6 +28,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   hooks,
   turns,
   duties: checkingDuties,
+  page,
   loop: looping,
 };
 

@@ -63,7 +63,7 @@ const everyday: CatalogSection = {
       async () => (await import("./commands/open.ts")).open,
       "knack open",
       "knack open --read-only",
-      "knack open --no-browser --port 4400",
+      "knack open --export report.html",
     ),
     doctor: entry(
       async () => (await import("./doctor/doctor.ts")).doctor,

@@ -73,8 +73,8 @@ function figure(chart: BarChart, content: HtmlPart): Html {
           : html`<rect class="bar ${one.look}" width="12" height="12" rx="2"/>`
       }</svg>${one.name} <b>${formatNumber(sum(one))}</b></li>`,
   )}</ul></figcaption>
-<div class="scroll"><svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-label="${title}. The figures are in the table below.">${content}</svg></div>
-<details><summary>As a table</summary><div class="scroll"><table><thead><tr><th scope="col">${of}</th>${series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
+<div class="scroll" tabindex="0"><svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-label="${title}. The figures are in the table below.">${content}</svg></div>
+<details><summary>As a table</summary><div class="scroll" tabindex="0"><table><thead><tr><th scope="col">${of}</th>${series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
 <tbody>${labels.map(
     (label, at) =>
       html`<tr><th scope="row">${label}</th>${series.map(({ values }) => html`<td class="number">${formatNumber(values[at] ?? 0)}</td>`)}</tr>`,
@@ -108,7 +108,7 @@ export function drawTrace(title: string, points: readonly TracePoint[], now: num
   const format = (at: Date) => at.toISOString().slice(0, 10);
   const shown = days.filter((day, at) => at === 0 || format(day) !== format(days[at - 1] as Date));
   return html`<figure class="chart"><figcaption><span class="name">${title}</span></figcaption>
-<div class="scroll"><svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-label="${title}. Each step is in the list below.">${drawGrid([0, 0.25, 0.5, 0.75, 1], y)}
+<div class="scroll" tabindex="0"><svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-label="${title}. Each step is in the list below.">${drawGrid([0, 0.25, 0.5, 0.75, 1], y)}
 <line class="limit" x1="${size.left}" x2="${size.width - size.right}" y1="${cut(y(0.8))}" y2="${cut(y(0.8))}"/><text class="tick" x="${size.width - size.right}" y="${cut(y(0.8) - 5)}" text-anchor="end">active from 0.80</text>
 <path class="trace" d="${path ?? ""}"/>${points.map(({ at, value }) => html`<circle class="mark" cx="${cut(x(at))}" cy="${cut(y(value))}" r="4"/>`)}
 ${shown.map((day) => html`<text class="tick" x="${cut(x(day))}" y="${size.height - 7}" text-anchor="middle">${format(day).slice(5)}</text>`)}</svg></div></figure>`;

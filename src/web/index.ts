@@ -3,5 +3,6 @@
 // and returns a model; `draw` turns that into markup with the `html` tag, which redacts and escapes every text. Shared
 // pieces (cards, diffs, evidence, empty states, pagers) are in parts.ts, charts in charts.ts. What a form does is in
 // actions.ts, one entry for each change, and goes through the verbs that the command line has.
+export { renderExport } from "./export.ts";
 export type { Replay } from "./page.ts";
 export { openBrowser, servePage } from "./server.ts";

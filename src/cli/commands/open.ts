@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
+import { resolve } from "node:path";
 import { promisify } from "node:util";
+import { writeFileAtomically } from "../../base/index.ts";
 import { resolveHome } from "../../settings/index.ts";
-import { openBrowser, type Replay, servePage } from "../../web/index.ts";
+import { openBrowser, type Replay, renderExport, servePage } from "../../web/index.ts";
 import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
 import { openHealth } from "../doctor/doctor.ts";
 import { changeKnack, withKnack } from "../knack.ts";
@@ -10,6 +12,8 @@ const args = {
   port: arg.option("the port on 127.0.0.1 (default: one that is free)"),
   "read-only": arg.flag("only look: nothing can be changed from the page"),
   browser: arg.flag("start a browser; --no-browser only prints the address"),
+  export: arg.option("write one file for others instead of opening a page", "file"),
+  excerpts: arg.flag("with --export: also what was called and said in sessions"),
   ...arg.json,
 };
 
@@ -24,6 +28,12 @@ export const open = defineCommand({
   args,
   run: async (call: PageCall) => {
     const { env, screen, page: assets } = call;
+    if (call.args.export !== undefined) return writeExport(call, call.args.export);
+    if (call.args.excerpts)
+      throw wrongUsage(
+        "--excerpts goes with --export.",
+        `${screen.knack} open --export report.html --excerpts`,
+      );
     const readOnly = call.args["read-only"] === true;
     const port = parsePort(call.args.port);
     return withKnack(
@@ -68,6 +78,29 @@ export const open = defineCommand({
     );
   },
 });
+
+/** Writes the main pages into one file. */
+async function writeExport(call: PageCall, typed: string): Promise<number> {
+  const { screen, page: assets } = call;
+  if (typed === "") throw wrongUsage("--export needs a file.", `${screen.knack} open --export report.html`);
+  const file = resolve(typed);
+  return withKnack(
+    call,
+    async (knack) => {
+      const withExcerpts = call.args.excerpts === true;
+      const about = { now: Date.now(), command: screen.knack, shorten: screen.path };
+      const text = await renderExport({ ...about, knack, assets, withExcerpts });
+      writeFileAtomically(file, [Buffer.from(text)]);
+      return call.answer({ file, excerpts: withExcerpts, bytes: Buffer.byteLength(text) }, [
+        `Wrote ${screen.path(file)}. It needs nothing else, and can be sent to others.`,
+        withExcerpts
+          ? "  It has excerpts of your sessions: look at it before you send it."
+          : "  It has no excerpts of sessions; --excerpts adds them.",
+      ]);
+    },
+    { repair: false },
+  );
+}
 
 /** Replays the history in a process of its own, which the pages need not wait for; once, unless it fails. */
 function replayApart({ env, program }: PageCall, signal: AbortSignal): () => Promise<Replay> {

@@ -112,7 +112,7 @@ function drawComparisons({ report, holdout }: Home, { desk }: Visit): HtmlPart {
       ? html`Nothing is held back. To measure it, hold back one match in ten, at random: ${renderCommand(desk, "config set recall.holdout 0.1")}`
       : html`One match in ${Math.round(1 / holdout)} is held back, at random.`
   }</p>
-${rows.length > 0 && html`<div class="scroll"><table class="wide"><tbody>${rows}</tbody></table></div><p>After against before is no experiment: anything else that changed meanwhile is in these figures too.</p>`}</details>`;
+${rows.length > 0 && html`<div class="scroll" tabindex="0"><table class="wide"><tbody>${rows}</tbody></table></div><p>After against before is no experiment: anything else that changed meanwhile is in these figures too.</p>`}</details>`;
 }
 
 function drawTiles({ week, failures, waiting, unjudged, days }: Home): Html {

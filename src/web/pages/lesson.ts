@@ -212,7 +212,7 @@ function drawTold(
   return html`<h2>Where it was told, and what happened then</h2>${
     tellings.length === 0
       ? html`<p class="faint">No agent was told of it yet.</p>`
-      : html`<div class="scroll"><table class="wide"><thead><tr><th scope="col">Day</th><th scope="col">Session</th><th scope="col">How</th><th scope="col">Words</th><th scope="col">Then</th></tr></thead><tbody>${[
+      : html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Day</th><th scope="col">Session</th><th scope="col">How</th><th scope="col">Words</th><th scope="col">Then</th></tr></thead><tbody>${[
           ...tellings,
         ]
           .reverse()

@@ -104,7 +104,7 @@ ${
           ? html`A lesson is what a session taught: a failure and what overcame it, or your own word. ${renderCommand(desk, "learn")} finds them.`
           : html`${formatNumber(all)} are known.`,
       )
-    : html`<div class="scroll"><table class="wide"><thead><tr><th scope="col">Lesson</th><th scope="col">For</th><th scope="col">Status</th><th scope="col">Sure</th><th scope="col" class="number">Sessions</th><th scope="col">Last seen</th></tr></thead>
+    : html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Lesson</th><th scope="col">For</th><th scope="col">Status</th><th scope="col">Sure</th><th scope="col" class="number">Sessions</th><th scope="col">Last seen</th></tr></thead>
 <tbody>${rows.map((lesson) => {
         const now_ = applyDecay(lesson.state, now);
         const [says, tone] = statusWords[now_.status];

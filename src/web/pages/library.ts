@@ -97,7 +97,7 @@ ${
         html`What you keep of what sessions teach is listed here, beside everything your agents have already: how often it was shown, used, and what it was worth. ${learn} finds lessons.`,
       )
     : html`<p class="why">What all your agents can be given, and what came of it, in sessions.</p>
-<div class="scroll"><table class="wide"><thead><tr><th scope="col">Name</th><th scope="col">For</th><th scope="col" class="number">Shown</th><th scope="col" class="number">Used</th><th scope="col" class="number">Helpful</th><th scope="col" class="number">Harmful</th><th scope="col" class="number">Saved</th><th scope="col" class="number">Characters</th><th scope="col">Health</th></tr></thead>
+<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Name</th><th scope="col">For</th><th scope="col" class="number">Shown</th><th scope="col" class="number">Used</th><th scope="col" class="number">Helpful</th><th scope="col" class="number">Harmful</th><th scope="col" class="number">Saved</th><th scope="col" class="number">Characters</th><th scope="col">Health</th></tr></thead>
 <tbody>${shown.map((row) => {
         const { credit } = row;
         const problem = broken.get(row.path);

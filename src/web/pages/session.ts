@@ -4,7 +4,7 @@ import { type Event, getSessionId, isPersons, type Lead } from "../../records/in
 import { several } from "../../text/index.ts";
 import type { SessionView } from "../../transcripts/index.ts";
 import { type Html, type HtmlPart, html, url } from "../html.ts";
-import { definePage } from "../page.ts";
+import { type Desk, definePage } from "../page.ts";
 import {
   cutText,
   formatNumber,
@@ -83,7 +83,7 @@ ${judged && judged.aside.length > 0 && html`<details class="quiet"><summary>${se
 ${
   events.length === 0
     ? html`<p class="look">The words of this session are not kept any more; its counts are.</p>`
-    : html`<ol class="timeline">${shown.map((event) => drawEvent(event, model))}</ol>`
+    : html`<ol class="timeline">${shown.map((event) => drawEvent(event, model, desk))}</ol>`
 }
 ${last > 1 && drawPager(session.id, page, last)}`,
     };
@@ -107,7 +107,7 @@ function drawPager(id: string, page: number, last: number): Html {
 /** Lines of a text that are shown before it is unfolded. */
 const openChars = 600;
 
-function drawEvent(event: Event, { tellings, leads, taught }: SessionModel): HtmlPart {
+function drawEvent(event: Event, { tellings, leads, taught }: SessionModel, { shorten }: Desk): HtmlPart {
   const lead = leads.find(({ refs }) => refs[0] === event.ref);
   const lessons = taught.get(event.ref) ?? [];
   const { at, endedAt } = event;
@@ -116,7 +116,7 @@ function drawEvent(event: Event, { tellings, leads, taught }: SessionModel): Htm
     at === null
       ? []
       : tellings.filter((one) => one.at >= from && one.at <= Math.max(from, endedAt ?? from) + 2_000);
-  return html`<li id="${event.ref}" class="event ${event.kind} ${event.outcome ?? ""}">${drawWhat(event)}${
+  return html`<li id="${event.ref}" class="event ${event.kind} ${event.outcome ?? ""}">${drawWhat(event, shorten)}${
     lessons.length > 0 &&
     html`<p class="mark-lesson">Taught: ${lessons.map(({ id, lesson }, n) => html`${n > 0 && "; "}${linkLesson(id, renderProse(cutText(lesson, 160)))}`)}</p>`
   }${lead && html`<p class="mark-lead">A lead: ${cutText(lead.summary, 200)} <span class="faint">${lead.kind}, not judged yet</span></p>`}${told.map(
@@ -125,26 +125,30 @@ function drawEvent(event: Event, { tellings, leads, taught }: SessionModel): Htm
   )}</li>`;
 }
 
-function drawWhat(event: Event): HtmlPart {
+function drawWhat(event: Event, shorten: Desk["shorten"]): HtmlPart {
   const { kind, ref, text, sidechain } = event;
   const label = html`<a class="ref" href="#${ref}">${ref}</a>`;
-  if (kind === "call") return drawCall(event, label);
+  if (kind === "call") return drawCall(event, label, shorten);
   const who =
     kind === "prompt" ? (isPersons(event) ? "You" : "A program") : kind === "reply" ? "The agent" : "Note";
   return html`<p class="who">${who}${sidechain && " (subagent)"} ${label}</p>${drawText(text, "words")}`;
 }
 
-function drawCall({ tool, input, command, files, outcome, exitCode, text }: Event, label: Html): HtmlPart {
+function drawCall(
+  { tool, input, command, files, outcome, exitCode, text }: Event,
+  label: Html,
+  shorten: Desk["shorten"],
+): HtmlPart {
   const isBad = outcome === "failed" || outcome === "rejected";
   const [first] = Object.values(input ?? {}).filter((value) => typeof value === "string");
-  const what = command ?? files[0] ?? String(first ?? "");
+  const what = command ?? shorten(files[0] ?? String(first ?? ""));
   const state =
     outcome === null || outcome === "ok"
       ? null
       : renderTag(exitCode === null ? outcome : `${outcome}, exit ${exitCode}`, isBad ? "bad" : "plain");
   const line = html`<span class="tool">${tool ?? "call"}</span> ${what !== "" && html`<code>${cutText(what, 400)}</code>`} ${state}`;
-  if (text.trim() === "") return html`<p class="call">${line} ${label}</p>`;
-  return html`<details${isBad && html` open`}><summary class="call">${line} <span class="faint">${formatNumber(text.length)} characters</span> ${label}</summary><pre class="code">${text}</pre></details>`;
+  if (text.trim() === "") return html`<p class="call">${label}${line}</p>`;
+  return html`${label}<details${isBad && html` open`}><summary class="call">${line} <span class="faint">${formatNumber(text.length)} characters</span></summary><pre class="code">${text}</pre></details>`;
 }
 
 function drawText(text: string, kind: string): HtmlPart {

@@ -59,7 +59,7 @@ ${
         "No sessions were read yet.",
         html`What your agents did, call by call: ${renderCommand(desk, "learn")} reads it.`,
       )
-    : html`<div class="scroll"><table class="wide"><thead><tr><th scope="col">Begun</th><th scope="col">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col" class="number">Prompts</th><th scope="col" class="number">Calls</th><th scope="col" class="number">Failed</th><th scope="col" class="number">Rejected</th></tr></thead>
+    : html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Begun</th><th scope="col">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col" class="number">Prompts</th><th scope="col" class="number">Calls</th><th scope="col" class="number">Failed</th><th scope="col" class="number">Rejected</th></tr></thead>
 <tbody>${shown.map(
         ({
           id,

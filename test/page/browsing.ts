@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import type { PageProcess } from "../helpers/page.ts";
+
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+/** Started without anything that would ask the network. */
+const quietly = [
+  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"],
+  ...["--disable-background-networking", "--disable-component-update"],
+  // A name of somebody else's that leads here, as a rebinding attack has it.
+  "--host-resolver-rules=MAP evil.example 127.0.0.1",
+];
+
+/** A Chromium for all tests of a file. */
+export function useBrowser(): () => Browser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: process.env.KNACK_BROWSER ?? "", args: quietly });
+  });
+  afterAll(() => browser?.close());
+  return () => browser as Browser;
+}
+
+export interface Looking {
+  readonly width?: number;
+  readonly dark?: boolean;
+}
+
+/** A person at a browser who came by the address; whatever goes wrong on a page is collected. */
+export async function enter(
+  browser: Browser,
+  page: Pick<PageProcess, "address">,
+  { width = 1280, dark = false }: Looking = {},
+): Promise<{ context: BrowserContext; tab: Page; complaints: string[] }> {
+  const context = await browser.newContext({
+    viewport: { width, height: 800 },
+    colorScheme: dark ? "dark" : "light",
+    reducedMotion: "reduce",
+  });
+  onTestFinished(() => context.close());
+  const complaints: string[] = [];
+  context.on("page", (tab) => {
+    tab.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+    tab.on("pageerror", (error) => complaints.push(String(error)));
+    tab.on("dialog", (dialog) => {
+      complaints.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+  });
+  const tab = await context.newPage();
+  await tab.goto(page.address);
+  return { context, tab, complaints };
+}
+
+/** What axe finds on a page that is serious, each with the first place of it. */
+export async function findBarriers(tab: Page): Promise<string[]> {
+  // The page allows no script but its own; one that a debugger runs is none of the page's.
+  await tab.evaluate(readFileSync(axe, "utf8"));
+  return tab.evaluate(async () => {
+    const { axe: found } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await found.run();
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+  });
+}
+
+/** How far a page reaches beyond its window, in pixels. */
+function measureOverflow(tab: Page): Promise<number> {
+  return tab.evaluate("Math.max(0, document.documentElement.scrollWidth - innerWidth)");
+}
+
+/** The narrowest, a usual and the widest window. */
+export const windows = [
+  [360, false],
+  [1280, true],
+  [2560, false],
+] as const;
+
+const paths = ["/", "/?days=91", "/inbox", "/lessons", "/lessons?status=all", "/library", "/sessions"];
+
+/** A page of each that is about one thing, by the first link to it. */
+const single = { "/lessons/": "/lessons?status=all", "/sessions/": "/sessions" };
+
+/** Looks at every page: each is there, fits its window, has nothing that shuts anybody out, and complains of nothing. */
+export async function checkPages(
+  browser: Browser,
+  page: Pick<PageProcess, "address" | "origin">,
+  looking: Looking,
+  more: readonly string[] = [],
+): Promise<void> {
+  const { tab, complaints } = await enter(browser, page, looking);
+  const found = [...paths, ...more];
+  for (const [start, list] of Object.entries(single)) {
+    await tab.goto(`${page.origin}${list}`);
+    const first = tab.locator(`main a[href^="${start}"]`).first();
+    if ((await first.count()) > 0) found.push((await first.getAttribute("href")) ?? "");
+  }
+  for (const path of found) {
+    const answer = await tab.goto(`${page.origin}${path}`);
+    expect({ path, status: answer?.status() }).toEqual({ path, status: 200 });
+    expect({ path, overflow: await measureOverflow(tab) }).toEqual({ path, overflow: 0 });
+    expect({ path, barriers: await findBarriers(tab) }).toEqual({ path, barriers: [] });
+  }
+  expect(complaints).toEqual([]);
+}

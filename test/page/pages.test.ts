@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { grownHome } from "../helpers/grown.ts";
+import { knackHere } from "../helpers/here.ts";
+import { machine } from "../helpers/machine.ts";
+import { openPage, openSharedPage } from "../helpers/page.ts";
+import { sharedFolder, tempFolder } from "../helpers/temp.ts";
+import { checkPages, enter, findBarriers, useBrowser, windows } from "./browsing.ts";
+
+const browser = useBrowser();
+
+/** The examples, with something kept, rejected, proposed and drafted. */
+const small = sharedFolder();
+const { harbor } = machine({ home: small });
+await knackHere(["learn", "--json"], { home: small });
+await grownHome(small, harbor);
+await knackHere(["learn", "--yes", "--where", "me", "--json"], { home: small });
+await knackHere(["goal", "open", "Find out why the build is slow", "--json"], { home: small, cwd: harbor });
+const smallPage = await openSharedPage(small);
+
+const slower = ["/backtest/result", "/goals", "/health/checks", "/library?q=npm+test+fails"];
+
+describe("Each page, with the examples,", () => {
+  test.each(windows)("fits %i pixels, and shuts nobody out (dark: %s)", (width, dark) =>
+    checkPages(browser(), smallPage, { width, dark }, slower),
+  );
+});
+
+describe("The page", () => {
+  test("has the figures of the command line, and shows each of them", async () => {
+    const { tab } = await enter(browser(), smallPage);
+    const status = JSON.parse((await knackHere(["status", "--json"], { home: small })).stdout);
+    const figure = async (name: string) =>
+      Number(await tab.locator(`.tiles li:has(.name:text-is("${name}")) .figure`).textContent());
+    expect(await figure("learned")).toBe(status.week.learned.lessons);
+    expect(await figure("answered")).toBe(status.week.saved.failures);
+    const report = await knackHere(["report"], { home: small });
+    expect(report.stdout).toContain((await tab.locator("main > p.lead").textContent()) ?? "nothing");
+    await tab.goto(`${smallPage.origin}/lessons?status=all`);
+    const { lessons } = JSON.parse((await knackHere(["lessons", "--all", "--json"], { home: small })).stdout);
+    expect(await tab.locator("tbody tr").count()).toBe(Math.min(50, lessons.length));
+  });
+
+  test("leads from a lesson to the call in the session that it rests on", async () => {
+    const { tab } = await enter(browser(), smallPage);
+    await tab.goto(`${smallPage.origin}/lessons?status=all`);
+    await tab.locator('main a:has-text("cp .env.test .env")').first().click();
+    await tab.locator(".chain a").first().click();
+    const event = tab.locator(":target");
+    expect(await event.textContent()).toMatch(/npm test|cp \.env\.test/);
+    expect(await event.locator(".mark-lesson").textContent()).toContain("Taught:");
+  });
+
+  test("says what will be there, where nothing is yet", async () => {
+    const page = await openPage(tempFolder());
+    const { tab, complaints } = await enter(browser(), page);
+    for (const [path, says] of [
+      ["/", "Knack has read no session of an agent yet."],
+      ["/inbox", "Nothing waits for you."],
+      ["/lessons", "No lessons yet."],
+      ["/sessions", "No sessions were read yet."],
+      ["/library", "Your agents have no skills"],
+      ["/goals", "No goal is open."],
+    ] as const) {
+      await tab.goto(`${page.origin}${path}`);
+      expect(await tab.locator("main").textContent()).toContain(says);
+      expect({ path, barriers: await findBarriers(tab) }).toEqual({ path, barriers: [] });
+    }
+    expect(complaints).toEqual([]);
+  });
+});
