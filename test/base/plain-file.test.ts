@@ -136,22 +136,27 @@ test("Files below a folder are listed though one folder cannot be read and links
 
 /**
  * Files that open something without `readPlainFile`. All of it is Knack's own and in its home, which is one person's;
- * or a path that a person typed at this moment (`review take <file>`, a diff against `export -o`, an edited text).
+ * or a path that a person typed at this moment (`review take <file>`, a diff against `export -o`, an edited text); or a
+ * file of a loop's state folder that was just seen to be a plain one.
  */
 const readingAnyway = [
   "cli/commands/exchange.ts",
-  "cli/commands/keep.ts",
   "cli/commands/review.ts",
+  "cli/loop/loop.ts",
+  "cli/screen/keep.ts",
   "hook/hook.ts",
   "hook/session.ts",
   "hook/start.ts",
   "library/catalog/stock.ts",
   "library/files/packages.ts",
+  "loop/state/digest.ts",
   "recall/snapshot.ts",
   "search/library-index.ts",
   "spool/offers.ts",
   "spool/spool.ts",
   "spool/verdicts.ts",
+  "web/app.ts",
+  "web/export.ts",
   "worker/inbox.ts",
 ];
 

@@ -19,7 +19,7 @@ describe("The command line", () => {
     const titles = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, title]) => title);
     expect(titles).toEqual(sections.map(({ title }) => title));
     expect(stdout.indexOf("knack init")).toBeLessThan(stdout.indexOf("knack curate"));
-    expect(stdout).not.toMatch(/^ {2}knack (?:work|mcp|slash|schema)/m);
+    expect(stdout).not.toMatch(/^ {2}knack (?:work|mcp|slash|schema) /m);
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
   });
 

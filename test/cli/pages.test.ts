@@ -33,7 +33,7 @@ describe("knack pages", () => {
     expect(shown.out).toContain("- The runner hashes the lockfile alone");
     const found = await pages("find", "runner lockfile hash");
     expect(found.out).toContain("system/runner  ");
-    expect(found.out).toContain("over the pages as they are on disk");
+    expect(found.out).toContain("in its name");
     const undone = await pages.run("undo", "runner");
     expect(undone.out).toContain("removed  ");
     // A page is no lesson: taking it back refuses nothing for good.

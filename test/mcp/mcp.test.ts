@@ -94,7 +94,7 @@ describe("knack mcp, to the official client,", () => {
     expect(named.text).not.toContain("in May");
     // How to write one is told to every agent, also where there is no plugin.
     expect((await call("skill_load", {})).data).toMatchObject({
-      skills: [{ name: "learn-skill" }, { name }],
+      skills: [{ name: "goal-loop" }, { name: "learn-skill" }, { name }],
     });
     expect((await call("skill_load", { skill_name: "learn-skill" })).text).toContain("## The protocol");
     expect((await call("skill_load", { skill_name: name })).text).toMatch(
