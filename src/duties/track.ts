@@ -193,8 +193,7 @@ function readLead(
   const cure = span.stretch.cures.get(refs[0] ?? "");
   // What failed once and was left at that teaches nothing yet.
   if (!isCertain && (failures === 0 || (failures === 1 && cure === undefined))) return null;
-  const [how = ""] = cure?.command?.split("\n") ?? [];
-  const text = how === "" ? summary : `${summary}${thenWorked}${cutAtWord(how, cureChars)}`;
+  const text = !cure ? summary : `${summary}${thenWorked}${cure}`;
   return { refs, text, failures, corrections: 0, reverted, isSaid: isCertain };
 }
 
@@ -222,7 +221,6 @@ function readSaid(
   return { refs: own, text, failures: 0, corrections, reverted: 0, isSaid: true };
 }
 
-const cureChars = 160;
 /** Characters of a person's words in an observation. */
 const saidChars = 300;
 

@@ -1,4 +1,4 @@
-import { type CallReader, callText, isEdit, isOwnCall } from "../failures/index.ts";
+import { type CallReader, callText, isEdit, isOwnCall, type Recovery } from "../failures/index.ts";
 import { isBareRequest, isObjection, readTurns, stripOpening, type Turn } from "../learning/index.ts";
 import { type Cause, type Event, type Tier, tiers, type WorkFacts } from "../records/index.ts";
 import { cutAtWord, extractTerms, measureSimilarity, oneLine } from "../text/index.ts";
@@ -12,8 +12,8 @@ export interface Stretch {
   readonly followUps: readonly Event[];
   readonly events: readonly Event[];
   readonly facts: WorkFacts;
-  /** The calls that worked in the end, by the reference of the one that had failed. */
-  readonly cures: ReadonlyMap<string, Event>;
+  /** The call that worked in the end, in words, by the reference of the one that had failed. */
+  readonly cures: ReadonlyMap<string, string>;
   /** The prompts in which the person said that something was wrong. */
   readonly objections: ReadonlySet<string>;
 }
@@ -34,7 +34,7 @@ const resentShare = 0.8;
  */
 export function readStretches(events: readonly Event[], calls: CallReader): Stretch[] {
   const own = events.filter(({ sidechain }) => !sidechain);
-  const objections = new Map(readTurns(own).map((turn) => [turn.prompt.ref, objects(turn)]));
+  const objections = new Map(readTurns(own).map((turn) => [turn.prompt.ref, objects(turn, calls)]));
   const turns = readTurnsOfAll(own);
   const groups: TurnGroup[] = [];
   for (const [at, turn] of turns.entries()) {
@@ -55,9 +55,10 @@ function readGroup({ turns: [first, ...rest], against }: TurnGroup, calls: CallR
     events[0] === prompt ? events : [prompt, ...events],
   );
   const own = listCalls(all);
-  const cures = calls
-    .recoveries(own)
-    .flatMap(({ failed, worked }) => (worked ? [[failed.ref, worked] as const] : []));
+  const cures = calls.recoveries(own).flatMap((recovery) => {
+    const words = describeCure(recovery);
+    return words === null ? [] : [[recovery.failed.ref, words] as const];
+  });
   return {
     prompt: first.prompt,
     text: describeAsk(first),
@@ -67,6 +68,29 @@ function readGroup({ turns: [first, ...rest], against }: TurnGroup, calls: CallR
     cures: new Map(cures),
     objections: against,
   };
+}
+
+/**
+ * What worked in the place of what failed, empty where the tool's name says nothing new; null for a long script that
+ * merely has a part in common with it.
+ */
+function describeCure({ failed, worked, error }: Recovery): string | null {
+  if (worked === null) return null;
+  if (worked.command === null) return worked.tool === failed.tool ? "" : worked.tool;
+  const [words, before] = [withoutFolder(worked.command), withoutFolder(failed.command ?? "")];
+  const isShort = words.length <= cureChars && !words.includes("\n");
+  const isAlike = measureSimilarity(extractTerms(words), extractTerms(before)) >= alikeShare;
+  // Another program, or a shell in the place of a tool, shares no words with what failed.
+  const isOther = error.cause === "missing-program" || failed.command === null;
+  return isShort || isAlike || isOther ? cutAtWord(oneLine(words), cureChars) : null;
+}
+
+const cureChars = 160;
+const alikeShare = 0.3;
+
+/** A command without the folder it goes to first, and without remarks. */
+function withoutFolder(command: string): string {
+  return command.replace(/^(?:\s*(?:#.*\n|cd +(?:"[^"\n]*"|'[^'\n]*'|\S+) *(?:&&|;|\n)))+/, "").trim();
 }
 
 function listCalls(events: readonly Event[]): Event[] {
@@ -80,18 +104,21 @@ interface TurnGroup {
 
 /** Counts over any events, for a goal that no prompt began. */
 export function readWork(events: readonly Event[], calls: CallReader): WorkFacts {
-  return countWork(events, listCalls(events), calls, readTurns(events).filter(objects).length);
+  const against = readTurns(events).filter((turn) => objects(turn, calls));
+  return countWork(events, listCalls(events), calls, against.length);
 }
 
 /**
  * Whether a turn is against what was done before it, and what is done changes. A whole new task may say what not to do,
  * and a question asks.
  */
-function objects(turn: Turn): boolean {
+function objects(turn: Turn, calls: CallReader): boolean {
   if (turn.rejected === null && countWords(turn.words) > objectionWords) return false;
   const asks = turn.sentences.every((sentence) => asksOfThings.test(stripOpening(sentence)));
-  // What changes nothing is talk.
-  return !asks && (turn.rejected !== null || turn.after.length > 0) && isObjection(turn);
+  // What changes nothing is talk, and so is a question that the agent looked something up for.
+  const isQuestion = turn.sentences.every((sentence) => /[?？]\s*$/.test(sentence));
+  const answers = turn.after.filter((event) => !isQuestion || !onlyLooks(event, calls));
+  return !asks && (turn.rejected !== null || answers.length > 0) && isObjection(turn);
 }
 
 interface SessionTurn {
@@ -180,7 +207,7 @@ const wordShape =
 const replyEndChars = 300;
 /** Words that mean nothing without what was said before. */
 const leansOn =
-  /^(?:(?:for (?:example|instance)|e\.g\.|i mean|i meant|that['’]?s because|in other words)\b|那是因为|这只是|比如|例如|也就是说|つまり|例えば|たとえば)/;
+  /^(?:(?:for (?:example|instance)|e\.g\.|i mean|i meant|that['’]?s because|in other words|(?:(?:it|this|that|i|we)(?:['’]s| is| am| are)? )?still|sigue|todavía|aún|immer noch|toujours)\b|那是因为|这只是|比如|例如|也就是说|还是|仍然|依然|つまり|例えば|たとえば|まだ)/;
 /** A question about how things are, which is against nothing. */
 const asksOfThings = /^(?:does|do we|do they|is there|are there)\b/i;
 const agrees = /\b(?:is|are|sounds|looks|works|seems) (?:fine|good|ok|okay|great|right|perfect)\b/;
@@ -237,7 +264,7 @@ function countWork(
     outputChars: chars.reduce((sum, text) => sum + text.trim().length, 0),
     overcome: recoveries.length,
     corrections,
-    retries: countRetries(failed),
+    retries: countRetries(failed.filter((event) => !isWork(event, calls))),
     reverted: countReverted(own, edits, calls),
     dependencies: countDependencies(own, calls),
     tiers: findTiers(own, calls),
@@ -289,14 +316,14 @@ function onlyLooks(event: Event, calls: CallReader): boolean {
 }
 
 const checks =
-  /^(?:.* )?(?:--)?(?:tests?|vitest|jest|pytest|mocha|tsc|(?:type-?)?check|lint|eslint|biome|ruff|mypy|clippy|analyz?s?e|vet)$/;
+  /^(?:.* )?(?:--)?(?:tests?|coverage|vitest|jest|pytest|mocha|tsc|(?:type-?)?check|lint|eslint|biome|ruff|mypy|clippy|analyz?s?e|vet)$/;
 
 function countRetries(failed: readonly Event[]): number {
   const words = failed.map((event) => `${event.tool} ${callText(event)}`);
   return words.filter((text, at) => words.indexOf(text) < at).length;
 }
 
-/** Edits that put back what an earlier one took out, and calls of git that drop what was changed. */
+/** Edits that put back what an earlier one took out, and calls of git that drop what the agent had changed. */
 function countReverted(own: readonly Event[], edits: readonly Event[], calls: CallReader): number {
   const texts = edits.map(({ input, files }) => ({
     file: files[0] ?? "",
@@ -308,18 +335,30 @@ function countReverted(own: readonly Event[], edits: readonly Event[], calls: Ca
       .slice(0, at)
       .some((one) => one.file === file && from !== null && one.from === to && one.to === from),
   );
-  const dropped = own.filter(
-    (event) =>
-      event.outcome === "ok" && calls.runs(event).some(({ name, args }) => name === "git" && drops(args)),
-  );
-  return back.length + dropped.length;
+  const edited: string[] = [];
+  let dropped = 0;
+  for (const event of own) {
+    if (event.outcome !== "ok") continue;
+    if (isEdit(event)) edited.push(...event.files);
+    else if (calls.runs(event).some(({ name, args }) => name === "git" && drops(args, edited))) dropped++;
+  }
+  return back.length + dropped;
 }
 
-function drops([verb, ...rest]: readonly string[]): boolean {
+/** Whether a call of git takes back a commit, or what was changed in one of these files. */
+function drops([verb, ...rest]: readonly string[], edited: readonly string[]): boolean {
   if (verb === "revert") return true;
-  if (verb === "restore") return !rest.includes("--staged");
-  if (verb === "checkout") return rest.includes("--");
-  return verb === "reset" && rest.includes("--hard");
+  if (verb === "reset" && rest.some((word) => /^(?:HEAD|@)[~^]/.test(word))) return true;
+  if (verb === "reset") return rest.includes("--hard") && edited.length > 0;
+  const isStaged = rest.includes("--staged") && !rest.includes("--worktree");
+  const isDrop = verb === "checkout" ? rest.includes("--") : verb === "restore" && !isStaged;
+  const paths = verb === "checkout" ? rest.slice(rest.indexOf("--") + 1) : rest;
+  return isDrop && paths.some((path) => edited.some((file) => isBelow(file, path)));
+}
+
+function isBelow(file: string, path: string): boolean {
+  const part = path.replace(/^\.\/|\/$/g, "");
+  return part === "." || `/${file}/`.includes(`/${part}/`);
 }
 
 const adding: ReadonlyMap<string, ReadonlySet<string>> = new Map(
@@ -336,7 +375,11 @@ function countDependencies(own: readonly Event[], calls: CallReader): number {
     adding.get(name)?.has(verb) === true &&
     !rest.includes("-r") &&
     rest.some((word) => !word.startsWith("-") && !/^\.|[/\\]$/.test(word));
-  return own.filter((event) => event.outcome === "ok" && calls.runs(event).some(adds)).length;
+  // What comes after `||` was done only where something else had failed, which the call does not show.
+  const isCertain = ({ command }: Event) =>
+    !/\|\|\s*(?:sudo )?(?:npm|pip3?|pnpm|yarn|gem) /.test(command ?? "");
+  return own.filter((event) => event.outcome === "ok" && isCertain(event) && calls.runs(event).some(adds))
+    .length;
 }
 
 const webTools = /web_?(?:search|fetch)|browser|fetch_url/i;
