@@ -8,7 +8,7 @@ export function svgOf(screen, { columns, label }) {
     return `<text x="${edge}" y="${edge + (at + 0.75) * line}">${parts.join("")}</text>`;
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" xml:space="preserve" role="img" aria-label="${label}">`,
     "<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre;fill:#d8dee9}.b{font-weight:700;fill:#fff}.d{fill:#8a93a3}.r{fill:#ff7b72}.g{fill:#7ee787}.y{fill:#e3b341}</style>",
     `<rect width="100%" height="100%" rx="8" fill="#161b22"/>`,
     ...texts,

@@ -30,7 +30,7 @@ const tested = (version: string): Ability => ({ how: "tested", version });
 const impossible = (why: string): Ability => ({ how: "not possible", why });
 
 const typedOnly = impossible(
-  "it takes a slash for its own; type knack:status, knack:learn, knack:undo or knack:forget instead",
+  "a slash is for the agent's own; type knack:status, knack:learn, knack:undo or knack:forget instead",
 );
 const notAsked = impossible("Knack does not know how to ask it yet");
 

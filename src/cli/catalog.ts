@@ -47,7 +47,6 @@ const everyday: CatalogSection = {
       "knack skills",
       "knack skills show npm-test",
       "knack skills accept npm-test",
-      "knack undo npm-test",
     ),
     recall: entry(
       async () => (await import("./commands/recall.ts")).recall,
@@ -58,6 +57,12 @@ const everyday: CatalogSection = {
       async () => (await import("./commands/backtest.ts")).backtest,
       "knack backtest",
       "knack backtest --examples",
+    ),
+    undo: entry(
+      async () => (await import("./commands/skills.ts")).undo,
+      "knack undo",
+      "knack undo npm-test",
+      "knack undo --dry-run",
     ),
     open: entry(
       async () => (await import("./commands/open.ts")).open,
@@ -216,12 +221,8 @@ const listed: Readonly<Record<string, CatalogEntry>> = Object.assign(
   ...sections.map(({ commands }) => commands),
 );
 
-/** Names that stand for a command with its first words: `undo` is `skills undo`. */
-const aliases: Readonly<Record<string, readonly string[]>> = {
-  ingest: ["learn"],
-  instincts: ["lessons"],
-  undo: ["skills", "undo"],
-};
+/** Names that stand for a command. */
+const aliases: Readonly<Record<string, string>> = { ingest: "learn", instincts: "lessons" };
 
 /** Commands that a person may type, and the words that stand for one. */
 export const typedNames: readonly string[] = [...Object.keys(listed), ...Object.keys(aliases), "library"];
@@ -236,7 +237,7 @@ export function resolveWords(words: readonly string[]): readonly string[] {
   const [first = "", second = "", ...rest] = words;
   if (first === "library" && Object.hasOwn(library.commands, second)) return [second, ...rest];
   const alias = Object.hasOwn(aliases, first) ? aliases[first] : undefined;
-  return alias ? [...alias, ...words.slice(1)] : words;
+  return alias ? [alias, ...words.slice(1)] : words;
 }
 
 /** The section that a subject's name means, for its own help. */

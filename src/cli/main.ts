@@ -97,7 +97,7 @@ async function refuseWrongOptions(name: string, args: ArgsDef, words: readonly s
       const help = `knack ${name} --help lists the options.`;
       throw wrongUsage(
         `knack ${name} has no option ${option}.`,
-        await suggestNearest(typed, options, help, "--"),
+        await suggestNearest(typed, [...options, "help"], help, "--"),
       );
     }
     const isBoolean = args[known]?.type === "boolean";

@@ -18,8 +18,8 @@ describe("The command line", () => {
     const { stdout } = await run("--help");
     const titles = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, title]) => title);
     expect(titles).toEqual(sections.map(({ title }) => title));
-    expect(stdout.indexOf("knack init")).toBeLessThan(stdout.indexOf("knack curate"));
-    expect(stdout).not.toMatch(/^ {2}knack (?:work|mcp|slash|schema) /m);
+    expect(stdout.indexOf("knack undo")).toBeLessThan(stdout.indexOf("knack curate"));
+    expect(stdout).not.toMatch(/^ {2}knack (?:work|mcp|slash|schema)\b/m);
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
   });
 
@@ -40,6 +40,7 @@ describe("The command line", () => {
     ["skills shwo", "Did you mean knack skills show?"],
     ["library curat", "Did you mean knack library curate?"],
     ["sessions --sinse 7d", "Did you mean --since?"],
+    ["--hlep", "Did you mean --help?"],
     ["config get sugestions", "Did you mean suggestions?"],
     ["config set judge.budgetday 1", "Did you mean judge.budgetDay?"],
     ["run -- no-such-program", 'There is no program "no-such-program" on your PATH.'],

@@ -4,7 +4,8 @@ import { stripVTControlCharacters } from "node:util";
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import { createScreen } from "../../src/cli/screen/screen.ts";
-import { oneLine, textLines } from "../../src/cli/screen/text.ts";
+import { oneLine, textLines, wrapColumn } from "../../src/cli/screen/text.ts";
+import { root } from "../helpers/knack.ts";
 
 const secret = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
 
@@ -100,6 +101,22 @@ describe("the screen", () => {
       "\u001b[1mA\u001b[22m \u001b[2mb␛[5m\u001b[22m \u001b[31mc\u001b[39m\n",
     );
     expect(printed(lines)).toBe("A b␛[5m c\n");
+  });
+
+  test("goes on with a colour on the next line of a column, and shows no code of it", () => {
+    const words = "one two three four five six seven eight";
+    const text = printed((screen) => screen.print([wrapColumn("  1  ", screen.dim(words), 40)]), true, 40);
+    expect(text).toBe("  1  \u001b[2mone two three four five six seven\n     eight\u001b[22m\n");
+  });
+
+  test("shows no control character in the pictures of the documents", () => {
+    const docs = join(root, "docs");
+    const pictures = readdirSync(docs, { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".svg"),
+    );
+    expect(pictures.length).toBeGreaterThan(10);
+    const odd = pictures.filter((name) => /[\u2400-\u2421]/.test(readFileSync(join(docs, name), "utf8")));
+    expect(odd).toEqual([]);
   });
 
   test("is where commands print: no other file of the command line writes texts by itself", () => {

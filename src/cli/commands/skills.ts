@@ -46,6 +46,17 @@ export const skills = defineCommand({
   run: (call: SkillsCall) => runSubcommand("skills", subcommands, call),
 });
 
+export const undo = defineCommand({
+  about: "Take back the latest change Knack made to your agents' files, or what it wrote under a name.",
+  args: {
+    words: arg.words("the name of a skill or rule; without one, the latest change"),
+    ...arg.json,
+    ...arg.dryRun,
+  },
+  run: (call) =>
+    skills.run({ ...call, args: { ...call.args, _: ["undo", ...call.args._] } } as unknown as CommandCall),
+});
+
 // --- What Knack wrote ---
 
 /** Lists what Knack wrote, and the lessons it does not suggest any more. */

@@ -344,10 +344,7 @@ function describeNext(
   const line = (text: string) => wrapColumn("  ", text, columns);
   const [first, ...more] = live.map(({ agent }) => agent);
   const everything = `${knack} uninstall --purge`;
-  const undo =
-    first === undefined
-      ? everything
-      : `${undoCommand(first, null, screen)}${more.length > 0 ? ` (or ${more.join(", ")}); all of it: ${everything}` : ""}`;
+  const or = more.length > 0 ? ` (or ${more.join(", ")})` : "";
   return [
     told.length > 0 &&
       line(
@@ -362,7 +359,8 @@ function describeNext(
     alignColumns([
       ...(learned === null ? [["  after your next session:", knack.replace(/ --$/, "")]] : []),
       ["  what it did for you:", `${knack} status`],
-      ["  undo:", undo],
+      ...(first === undefined ? [] : [["  undo:", `${undoCommand(first, null, screen)}${or}`]]),
+      [first === undefined ? "  undo:" : "  undo all of it:", everything],
     ]).map((row) => wrapLine(row, columns)),
   ];
 }

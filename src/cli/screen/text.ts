@@ -77,7 +77,10 @@ export function alignColumns(
 export function wrapColumn(label: string, text: string, columns: number | null): string {
   const indent = measure(label.replace(ownColours, ""));
   if (columns === null || columns - indent < 30) return `${label}${text}`.trimEnd();
-  const lines = wrapAnsi(text, columns - indent, { trim: true }).split("\n");
+  // At the end of a line wrapAnsi ends a colour and begins it again, in codes that `visible` would show. It goes on anyway.
+  const lines = wrapAnsi(text, columns - indent, { trim: true }).split(
+    /(?:\u001b\[\d+m)*\n(?:\u001b\[\d+m)*/,
+  );
   return `${label}${lines.join(`\n${" ".repeat(indent)}`)}`.trimEnd();
 }
 
