@@ -54,7 +54,10 @@ export const undo = defineCommand({
     ...arg.dryRun,
   },
   run: (call) =>
-    skills.run({ ...call, args: { ...call.args, _: ["undo", ...call.args._] } } as unknown as CommandCall),
+    runSubcommand("skills", subcommands, {
+      ...call,
+      args: { ...call.args, _: ["undo", ...call.args._] },
+    } as SkillsCall),
 });
 
 // --- What Knack wrote ---
