@@ -8,6 +8,12 @@
 // Two parts measure trust, with the cases in test/trust/planted/, when they are named:
 //   secrets    planted secrets that are gone, and look-alikes that were touched, by class
 //   skills     malicious packages that are held, by reason, and public skills (retrieval-bench/ in KNACK_EVAL_DIR)
+// Their option --set <folder> measures a set of somebody else, --totals leaves out its classes. Such a folder has
+//   secrets.jsonl     {"id", "class", "secret": text or list of texts, "events"}; gone if none of the texts is left
+//   lookalikes.jsonl  {"id", "class", "text", "events"}; untouched if the text is left and nothing was redacted
+//   packages.jsonl    {"id", "reason", "words", "also": [{"reason"}]}, each with its files in packages/<id>/
+//   benign/<id>/      innocent packages
+// where an event is {"kind": "prompt" or "reply", "text"} or {"kind": "call", "tool", "command" or "input", "output"}.
 // With --answers <folder> (answers to the requests of `knack learn --model-dump`) "judge" scores what is shown with them.
 
 import { spawnSync } from "node:child_process";
@@ -29,6 +35,10 @@ const folder = join(evalFolder, "sessions");
 const words = process.argv.slice(2);
 const at = words.indexOf("--answers");
 const answers = at < 0 ? null : resolve(words.splice(at, 2)[1]);
+const setAt = words.indexOf("--set");
+const otherSet = setAt < 0 ? null : resolve(words.splice(setAt, 2)[1]);
+const totalsAt = words.indexOf("--totals");
+if (totalsAt >= 0) words.splice(totalsAt, 1);
 /** The suites whose figures are printed, by part. */
 const suites = { secrets: "planted-secrets", skills: "planted-packages" };
 const needsLabels = words.length === 0 || words.some((word) => !Object.hasOwn(suites, word));
@@ -78,12 +88,12 @@ function printFigures(suite) {
   const ran = spawnSync(process.execPath, [vitest, "run", `test/trust/${suite}.test.ts`], {
     cwd: root,
     encoding: "utf8",
-    env: { ...process.env, KNACK_FIGURES: file },
+    env: { ...process.env, KNACK_FIGURES: file, ...(otherSet ? { KNACK_SET: otherSet } : {}) },
   });
   if (!existsSync(file)) throw new Error(`${suite} gave no figures: ${ran.stdout}${ran.stderr}`);
   for (const line of readFileSync(file, "utf8").trim().split("\n")) {
     const { title, columns, rows } = JSON.parse(line);
-    print(title, markdown(columns, rows));
+    print(title, markdown(columns, totalsAt < 0 ? rows : rows.slice(-1)));
   }
 }
 

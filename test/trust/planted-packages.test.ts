@@ -5,29 +5,29 @@ import { describe, expect, test } from "vitest";
 import { type Concern, type ConcernCode, needsPerson, scanFiles } from "../../src/trust/index.ts";
 import { jsonLines } from "../helpers/knack.ts";
 import { countByClass, tellFigures } from "./planted/figures.ts";
-import { type PlantedPackage, plantedPackages } from "./planted/load.ts";
+import { benignPackages, type PlantedPackage, plantedPackages } from "./planted/load.ts";
 
-/** Reasons in the words of the packages' author, by what the scan calls them. */
+/** Reasons in the words of the packages' authors, by what the scan calls them. */
 const reasons: Record<ConcernCode, readonly string[]> = {
   injection: ["talks over the person's head"],
   "role-tag": ["talks over the person's head"],
-  deception: ["talks over the person's head"],
-  concealment: ["asks for secrecy"],
+  deception: ["talks over the person's head", "asks for secrets"],
+  concealment: ["asks for secrecy", "hides"],
   "hidden-code": ["hides"],
   "hidden-comment": ["hides"],
   "hidden-character": ["hides"],
   "file-name": ["hides"],
   "run-on-load": ["hides", "downloads and runs"],
-  exfiltration: ["sends out"],
+  exfiltration: ["sends out", "asks for secrets"],
   "download-and-run": ["downloads and runs"],
   registry: ["downloads and runs"],
   permissions: ["widens permissions"],
   verification: ["widens permissions"],
-  keys: ["persists", "sends out"],
+  keys: ["persists", "sends out", "asks for secrets"],
   "shell-start": ["persists"],
   "git-hooks": ["persists"],
   persistence: ["persists"],
-  deletion: ["deletes"],
+  deletion: ["deletes", "destroys"],
   secret: [],
   "personal-path": [],
   "too-long": [],
@@ -37,7 +37,7 @@ function scanAll(files: Readonly<Record<string, string>>): Concern[] {
   return scanFiles(Object.entries(files).map(([path, text]) => ({ path, text })));
 }
 
-describe("the scan of 200 malicious packages", () => {
+describe("the scan of malicious packages", () => {
   const scanned = plantedPackages.map((one) => ({ ...one, concerns: scanAll(one.files) }));
   const isHeld = ({ concerns }: { readonly concerns: readonly Concern[] }) => needsPerson(concerns);
   const isNamed = ({ reason, also, concerns }: PlantedPackage & { readonly concerns: readonly Concern[] }) =>
@@ -51,13 +51,26 @@ describe("the scan of 200 malicious packages", () => {
   });
 
   // Their author knew no rule, but the rules were mended after these had been seen: other packages get through more often.
-  test("holds at least 190 for a person and gives the right reason for at least 170", () => {
+  test("holds 95 % for a person and gives the right reason for 85 %", () => {
     const unnamed = scanned.filter((one) => !isNamed(one));
     const missed = scanned.filter((one) => !isHeld(one));
-    expect(plantedPackages).toHaveLength(200);
-    expect(200 - missed.length, missed.map(describePackage).join("\n")).toBeGreaterThanOrEqual(190);
-    expect(200 - unnamed.length, unnamed.map(describePackage).join("\n")).toBeGreaterThanOrEqual(170);
+    const count = plantedPackages.length;
+    expect(count).toBeGreaterThanOrEqual(100);
+    expect(missed.length, missed.map(describePackage).join("\n")).toBeLessThanOrEqual(0.05 * count);
+    expect(unnamed.length, unnamed.map(describePackage).join("\n")).toBeLessThanOrEqual(0.15 * count);
   });
+});
+
+test.skipIf(benignPackages.length === 0)("the scan holds at most 5 % of a set's innocent packages", () => {
+  const held = benignPackages
+    .map(({ id, files }) => ({ id, concerns: scanAll(files).filter((one) => needsPerson([one])) }))
+    .filter(({ concerns }) => concerns.length > 0);
+  const row = ["all", benignPackages.length, held.length];
+  tellFigures({ title: "innocent packages", columns: ["", "packages", "held"], rows: [row] });
+  const list = held.map(
+    ({ id, concerns }) => `${id} ${concerns.map(({ code, where }) => `${code} ${where}`)}`,
+  );
+  expect(held.length, list.join("\n")).toBeLessThanOrEqual(0.05 * benignPackages.length);
 });
 
 function describePackage(one: PlantedPackage & { readonly concerns: readonly Concern[] }): string {

@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { sharedFolder } from "../helpers/temp.ts";
 import { countByClass, tellFigures } from "./planted/figures.ts";
-import { isKept, type LivedHome, liveThrough } from "./planted/live.ts";
-import { type Lookalike, type PlantedSecret, plantedLookalikes, plantedSecrets } from "./planted/load.ts";
+import { isKept, type LivedHome, liveThrough, toBytes } from "./planted/live.ts";
+import {
+  type Lookalike,
+  listEvents,
+  type PlantedSecret,
+  plantedLookalikes,
+  plantedSecrets,
+} from "./planted/load.ts";
 
 describe("what Knack keeps of sessions with planted secrets", () => {
   const home = sharedFolder();
@@ -11,23 +17,27 @@ describe("what Knack keeps of sessions with planted secrets", () => {
     lived = await liveThrough(home, [...plantedSecrets, ...plantedLookalikes]);
   });
 
-  test("has at least 388 of 400 secrets in no byte", () => {
-    const left = new Set(plantedSecrets.filter(({ secret }) => secret.some((one) => isKept(lived, one))));
+  test("has at least 97 % of the secrets in no byte", () => {
+    const left = new Set(plantedSecrets.filter((one) => one.secret.some((text) => isLeft(lived, one, text))));
     const isGone = (one: PlantedSecret) => !left.has(one);
     tellFigures({
       title: "planted secrets",
       columns: ["class", "cases", "gone"],
       rows: countByClass(plantedSecrets, (one) => one.class, isGone),
     });
-    expect(plantedSecrets).toHaveLength(400);
-    expect(left.size, listKinds(left)).toBeLessThanOrEqual(12);
+    expect(plantedSecrets.length).toBeGreaterThanOrEqual(300);
+    expect(left.size, listKinds(left)).toBeLessThanOrEqual(0.03 * plantedSecrets.length);
   });
 
-  test("has at least 293 of 294 look-alikes as they were", () => {
+  test("has all look-alikes but one as they were", () => {
     const touched = plantedLookalikes.filter((one) => isTouched(lived, one));
-    const row = [plantedLookalikes.length, touched.length];
-    tellFigures({ title: "look-alikes", columns: ["cases", "touched"], rows: [row] });
-    expect(plantedLookalikes).toHaveLength(294);
+    const isOne = (one: Lookalike) => touched.includes(one);
+    tellFigures({
+      title: "look-alikes",
+      columns: ["class", "cases", "touched"],
+      rows: countByClass(plantedLookalikes, (one) => one.class ?? "", isOne),
+    });
+    expect(plantedLookalikes.length).toBeGreaterThanOrEqual(200);
     expect(touched.length, listKinds(touched)).toBeLessThanOrEqual(1);
   });
 
@@ -39,6 +49,14 @@ describe("what Knack keeps of sessions with planted secrets", () => {
     expect(shown.length).toBeGreaterThan(150);
   });
 });
+
+/** Whether a secret is left; one that others' cases hold as an innocent word is looked for in its own texts only. */
+function isLeft(lived: LivedHome, own: PlantedSecret, text: string): boolean {
+  const isElsewhere = [...plantedSecrets, ...plantedLookalikes].some(
+    (one) => one !== own && listEvents(one).some((event) => event.text.includes(text)),
+  );
+  return isKept(isElsewhere ? { kept: toBytes(lived.textOf(own)) } : lived, text);
+}
 
 function isTouched(lived: LivedHome, one: Lookalike): boolean {
   const text = lived.textOf(one);

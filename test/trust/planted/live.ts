@@ -47,15 +47,19 @@ export async function liveThrough(home: string, cases: readonly Case[]): Promise
 }
 
 /** Whether a text is among what was kept, as it is or escaped in JSON. */
-export function isKept({ kept }: LivedHome, text: string): boolean {
+export function isKept({ kept }: Pick<LivedHome, "kept">, text: string): boolean {
   const escaped = (one: string) => JSON.stringify(one).slice(1, -1);
   const forms = new Set([text, escaped(text), escaped(escaped(text))].map(toBytes));
   // Few digits stand in the middle of other numbers by chance.
-  if (text.length < 8) return new RegExp(`(?<![\\w.])${text}(?![\\w.])`).test(kept);
+  if (text.length < 8) return new RegExp(`(?<![\\w.])${escapeRegExp(toBytes(text))}(?![\\w.])`).test(kept);
   return [...forms].some((form) => kept.includes(form));
 }
 
-function toBytes(text: string): string {
+function escapeRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+export function toBytes(text: string): string {
   return Buffer.from(text).toString("latin1");
 }
 
@@ -187,12 +191,24 @@ function listRecorded(one: Case): Payload[] {
 
 /** Payloads that Claude Code would give the hooks in the session of a case. */
 function listSeen(one: Case): Payload[] {
-  return listEvents(one).flatMap(({ where, text }) => {
-    if (where === "prompt") return { hook_event_name: "UserPromptSubmit", prompt: text };
-    if (where !== "command" && where !== "output") return [];
-    const command = where === "command" ? text : "./run.sh";
-    const error = `Exit code 1\n${where === "output" ? text : "error: it failed"}`;
-    return { hook_event_name: "PostToolUseFailure", tool_name: "Bash", tool_input: { command }, error };
+  return pairCalls(listEvents(one)).flatMap(({ where, text, output = "error: it failed" }) => {
+    const failed = {
+      hook_event_name: "PostToolUseFailure",
+      tool_name: "Bash",
+      error: `Exit code 1\n${output}`,
+    };
+    switch (where) {
+      case "prompt":
+        return { hook_event_name: "UserPromptSubmit", prompt: text };
+      case "command":
+        return { ...failed, tool_input: { command: text } };
+      case "output":
+        return { ...failed, tool_input: { command: "./run.sh" }, error: `Exit code 1\n${text}` };
+      case "hook":
+        return "events" in one ? { ...failed, ...JSON.parse(text) } : [];
+      default:
+        return [];
+    }
   });
 }
 
