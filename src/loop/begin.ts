@@ -18,6 +18,7 @@ import { digestCriteria } from "./render.ts";
 import { digestText } from "./run.ts";
 import { digestState } from "./state/digest.ts";
 import { openStateFolder, type StateFolder } from "./state/state-folder.ts";
+import { runFolders } from "./work-folder.ts";
 import { findRepository } from "./workspace.ts";
 
 export const loopTiers = ["auto", "light", "full"] as const;
@@ -50,23 +51,26 @@ interface BeginDeps {
 
 export type Beginning = RunBegun & { readonly setup: RunSetup };
 
-/** Decides everything that stays the same in a run, and writes nothing but its empty folders. */
+/** Decides everything that stays the same in a run. What it makes is empty: the run's folders, a new state folder. */
 export async function prepareRun(
   deps: BeginDeps,
-  options: StartOptions,
-  project: { readonly id: string; readonly name: string },
+  options: StartOptions & { readonly state: string },
 ): Promise<Beginning> {
   const { home, clock, env } = deps;
   const startedAt = clock.now();
-  const goal = readGoal(options);
+  const goal = readGoal(options, startedAt);
   const run = makeRunId(`${goal.id} ${goal.description}`, startedAt);
   const own = `${home.folder}-loop`;
   const work = chooseWork(options.work ?? join(own, "runs", run), home, options);
-  const active = chooseStateFolder(home, options.state, project);
+  const active = options.state;
   const folder = await openStateFolder(active, { searchPath: env.PATH, at: startedAt });
+  await folder.keepPolicy(startedAt);
   const tier = options.tier === "auto" ? chooseTier(goal, folder) : options.tier;
   const gathered = await gather(deps, goal, folder, tier);
-  const given = options.range === "post-execute" ? readGiven(work) : { givenStrategy: null, earlierLog: "" };
+  const given =
+    options.range === "post-execute"
+      ? readGiven(work)
+      : { givenStrategy: null, givenFiles: [], earlierLog: "" };
   const setup: RunSetup = {
     ...{ goal, mode: options.mode, range: options.range, tier, startedAt, gathered, ...given },
     topics: tier === "light" ? [] : ["goal-parse", "world-state"],
@@ -99,13 +103,17 @@ export function chooseStateFolder(
 }
 
 /** A goal from its words, from JSON in them, or from an object. */
-function readGoal({ goal, kind, deadline }: StartOptions): LoopGoal {
+function readGoal({ goal, kind, deadline }: StartOptions, now: number): LoopGoal {
   const parsed = goalSchema.safeParse(typeof goal === "string" ? { description: goal } : goal);
   if (!parsed.success)
     throw new KnackError("WRONG_USAGE", `The goal cannot be used: ${explainMisfit(parsed.error)}.`, {
       hint: 'Give words, or a file with {"id": "…", "description": "…", "kind": "…", "deadline": 0, "spec": {}}.',
     });
   const { id, description, kind: own, deadline: due, spec } = parsed.data;
+  if (due != null && due <= now)
+    throw new KnackError("WRONG_USAGE", `The goal's deadline, ${new Date(due).toISOString()}, is over.`, {
+      hint: "Give one that is ahead, as milliseconds since 1970 or as a date.",
+    });
   return {
     id: id ?? (slugify(description, 40) || "goal"),
     description: redact(description),
@@ -129,7 +137,7 @@ function chooseWork(path: string, home: Home, { range }: StartOptions): string {
       hint: "What agents do there is never learned from: choose another folder.",
     });
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  const isUsed = existsSync(join(path, ".coordinator", "boot.json"));
+  const isUsed = runFolders.some((folder) => existsSync(join(path, folder)));
   if (isUsed && range !== "post-execute")
     throw new KnackError("WRONG_USAGE", `${path} holds the work of another run.`, {
       hint: "Choose an empty folder, or go on with that run: knack loop resume.",
@@ -137,8 +145,14 @@ function chooseWork(path: string, home: Home, { range }: StartOptions): string {
   return realpathSync(path);
 }
 
+/** What an analyst reads of phases that another run went through. */
+const earlierFiles = [
+  ...[".orient/summary.json", ".strategize/strategy.json", ".strategize/constitution.json"],
+  ...[".plan/plan.json", ".execute/summary.json", ".execute/log.jsonl"],
+];
+
 /** What a run that only debriefs finds in its work folder: without an execution there is nothing to debrief. */
-function readGiven(work: string): Pick<RunSetup, "givenStrategy" | "earlierLog"> {
+function readGiven(work: string): Pick<RunSetup, "givenStrategy" | "givenFiles" | "earlierLog"> {
   const summary = executeSummarySchema.safeParse(readJson(join(work, ".execute", "summary.json")));
   if (!summary.success)
     throw new KnackError(
@@ -159,6 +173,7 @@ function readGiven(work: string): Pick<RunSetup, "givenStrategy" | "earlierLog">
     });
   return {
     givenStrategy: strategy.success ? strategy.data : null,
+    givenFiles: earlierFiles.filter((path) => existsSync(join(work, path))),
     earlierLog: readPlainText(join(work, ".coordinator", "log.jsonl"), { within: work }) ?? "",
   };
 }

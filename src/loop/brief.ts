@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { JsonObject } from "../base/index.ts";
 import type { WorkerTask } from "./harness/harness.ts";
-import type { Brought, Dispatch, LoopState } from "./machine.ts";
+import { type Brought, type Dispatch, type LoopState, nameAttempt, nameLook } from "./machine.ts";
 import {
   analysisSchema,
   curationSchema,
@@ -39,13 +39,13 @@ const light = (state: LoopState) => state.setup.tier === "light";
 export function nameArtifact({ id, role, phase, topic }: Dispatch): string {
   switch (role) {
     case "explorer":
-      return phase === "execute" ? `.execute/checks/${id}.json` : `.${phase}/${topic}.json`;
+      return phase === "execute" ? nameCheck(id) : `.${phase}/${topic}.json`;
     case "strategist":
       return ".strategize/strategy.json";
     case "planner":
       return ".plan/plan.json";
     case "step-worker":
-      return `.execute/reports/${id}.json`;
+      return nameReport(id);
     case "analyst":
       return ".debrief/analysis.json";
     case "promoter":
@@ -53,6 +53,22 @@ export function nameArtifact({ id, role, phase, topic }: Dispatch): string {
     case "consolidator":
       return ".memory-consolidation/curation.json";
   }
+}
+
+const nameReport = (worker: string) => `.execute/reports/${worker}.json`;
+const nameCheck = (worker: string) => `.execute/checks/${worker}.json`;
+
+/** Artifacts of workers that are back, which Knack leaves where they are and does not write itself. */
+export function listEarlierArtifacts({ execution }: LoopState): readonly string[] {
+  const { log = [], group = [], plans = [] } = execution ?? {};
+  const attempts = [
+    ...log.map(({ plan, stepId, retryCount }) => nameAttempt(plan, stepId, retryCount)),
+    ...group.map(({ step, retry }) => nameAttempt(plans.length, step.id, retry)),
+  ];
+  return [
+    ...attempts.flatMap((id) => [nameReport(id), nameCheck(nameLook(id))]),
+    ...[".improve/proposal.json", ".memory-consolidation/curation.json"],
+  ];
 }
 
 function chooseSchema({ role, phase }: Dispatch, state: LoopState): z.ZodType {
@@ -161,10 +177,7 @@ function listOwnInputs(asked: Dispatch, state: LoopState, { work, state: stateFo
   const at = (path: string) => join(work, path);
   const kind = state.setup.goal.kind;
   const own = (folder: string) => (kind === null ? null : join(stateFolder, folder, kind));
-  const { execution, strategy } = state;
-  const history = state.setup.gathered.some(({ topic }) => topic === "own-history")
-    ? at(".orient/own-history.json")
-    : null;
+  const { execution, strategy, setup } = state;
   switch (asked.role) {
     case "explorer":
       return asked.step === null
@@ -189,19 +202,20 @@ function listOwnInputs(asked: Dispatch, state: LoopState, { work, state: stateFo
       };
     case "step-worker":
       return { stepSpec: asked.step };
-    case "analyst":
+    case "analyst": {
+      const [isOriented, given = []] = [state.log.some(({ phase }) => phase === "orient"), setup.givenFiles];
+      const find = (path: string, isThere: boolean) => (isThere || given.includes(path) ? at(path) : null);
       return {
-        strategyPath: strategy && at(".strategize/strategy.json"),
-        constitutionPath: strategy && at(".strategize/constitution.json"),
-        planPath: state.steps && at(".plan/plan.json"),
+        strategyPath: find(".strategize/strategy.json", isOriented && strategy !== null),
+        constitutionPath: find(".strategize/constitution.json", isOriented && strategy !== null),
+        planPath: find(".plan/plan.json", state.steps !== null),
         executeSummaryPath: at(".execute/summary.json"),
-        executeLogPath: execution && at(".execute/log.jsonl"),
-        orientSummaryPath: state.oriented.length > 0 ? at(".orient/summary.json") : null,
-        debriefExplorerPaths: state.probed
-          .filter(({ finding }) => finding)
-          .map(({ topic }) => at(`.debrief/${topic}.json`)),
-        ownHistoryPath: history,
+        executeLogPath: find(".execute/log.jsonl", execution !== null),
+        orientSummaryPath: find(".orient/summary.json", isOriented),
+        debriefExplorerPaths: listProbed(state).map((topic) => at(`.debrief/${topic}.json`)),
+        ownHistoryPath: join(stateFolder, "runs/index.json"),
       };
+    }
     case "promoter":
       return { analysisPath: at(".debrief/analysis.json"), policyPath: join(stateFolder, "policy.json") };
     case "consolidator":
@@ -212,6 +226,15 @@ function listOwnInputs(asked: Dispatch, state: LoopState, { work, state: stateFo
         policyPath: join(stateFolder, "policy.json"),
       };
   }
+}
+
+/** What there is to read of a debrief before its analyst. */
+function listProbed({ probed, setup }: LoopState): string[] {
+  const isCompared = setup.gathered.some(({ topic }) => topic === "own-history");
+  return [
+    ...probed.filter(({ finding }) => finding).map(({ topic }) => topic),
+    ...(isCompared ? ["run-comparison"] : []),
+  ];
 }
 
 /** What an explorer is to look at. */

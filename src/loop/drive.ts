@@ -121,9 +121,17 @@ export async function findWaker(
   signal: AbortSignal,
 ): Promise<string | null> {
   const wakeAt = findWakeTime(step, since);
-  if (wakeAt !== null && clock.now() >= wakeAt) return wakeAt === step.untilTs ? "time" : "duration";
-  const found = step.condition ? await runCheck(step.condition, { ...run.places, env, signal }) : null;
-  return found?.met && !signal.aborted ? `condition: ${found.because}` : null;
+  const isOver = () => wakeAt !== null && clock.now() >= wakeAt;
+  if (!isOver() && step.condition) {
+    // A condition that takes long to check does not hold up the clock.
+    const time = startTimer(wakeAt === null ? null : wakeAt - clock.now(), signal);
+    const place = { ...run.places, env, signal: AbortSignal.any([time.signal, signal]) };
+    const found = await runCheck(step.condition, place).finally(time.stop);
+    if (signal.aborted) return null;
+    if (found?.met) return `condition: ${found.because}`;
+  }
+  if (!isOver()) return null;
+  return wakeAt === step.untilTs ? "time" : "duration";
 }
 
 /** What ended a wait; null where it was stopped. */

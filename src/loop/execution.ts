@@ -96,6 +96,8 @@ const mostReplans = 2;
 const holdMs = 60_000;
 /** Looks while a strategy holds on, at most. */
 const mostLooks = 50;
+/** The most time before the deadline that is kept for the debrief while a strategy holds on. */
+const mostDebriefMs = 10 * 60_000;
 
 export function startExecution(
   begin: Pick<Execution, "strategy" | "deadline" | "hasJudge"> & { readonly steps: readonly LoopStep[] },
@@ -339,11 +341,13 @@ function areMet(all: readonly Criterion[], results: readonly CheckResult[]): boo
   return all.every(({ id }) => results.some((one) => one.id === id && one.met && one.by === "code"));
 }
 
-/** Until when a strategy holds on; its beginning where it does not say. */
+/** Until when a strategy holds on; its beginning where it does not say. The debrief needs some of the time as well. */
 function findWindowEnd({ strategy, startedAt, deadline }: Execution): number {
   const { ms, untilTs } = strategy.window ?? {};
-  const asked = untilTs ?? (ms == null ? (deadline ?? startedAt) : startedAt + ms);
-  return Math.min(asked, deadline ?? Number.POSITIVE_INFINITY);
+  const debriefMs = deadline === null ? 0 : Math.min(mostDebriefMs, (deadline - startedAt) / 10);
+  const latest = deadline === null ? null : Math.floor(deadline - debriefMs);
+  const asked = untilTs ?? (ms == null ? (latest ?? startedAt) : startedAt + ms);
+  return Math.min(asked, latest ?? Number.POSITIVE_INFINITY);
 }
 
 /** When a wait is over by the clock; null while only a condition can end it. */

@@ -48,8 +48,9 @@ export interface RunSetup {
   readonly stateSha: string;
   readonly stateDigest: string;
   readonly promptDigest: string;
-  /** What another run left in the work folder that this one debriefs: its strategy, and its log. */
+  /** What others left in the work folder that this run debriefs: a strategy, files of earlier phases, a log. */
   readonly givenStrategy: Strategy | null;
+  readonly givenFiles?: readonly string[];
   readonly earlierLog: string;
 }
 
@@ -88,6 +89,9 @@ export interface Curated {
   readonly archived: readonly string[];
   readonly reverted: readonly { readonly sha: string; readonly reason: string }[];
   readonly notesCompacted: number;
+  /** Files that took the place of others, and what was asked for and not done. */
+  readonly merged?: readonly string[];
+  readonly refused?: readonly { readonly what: string; readonly reason: string }[];
   readonly conflictsResolved: readonly { readonly what: string; readonly resolution: string }[];
   readonly movedToPrivate: readonly string[];
   readonly migrated: readonly string[];
@@ -303,10 +307,20 @@ function explore(phase: Phase, topic: string): Dispatch {
   return worker(`${phase}.${topic}`, "explorer", phase, { topic });
 }
 
+/** The id of the worker of a try at a step. */
+export function nameAttempt(plan: number, step: string, retry: number): string {
+  return `execute.${plan}.${step}.${retry}`;
+}
+
+/** The id of the worker that looks what came of a try. */
+export function nameLook(attempt: string): string {
+  return `${attempt}.check`;
+}
+
 function findPendingStep({ execution }: LoopState): Pending {
   if (execution === null) return { kind: "verify" };
   const { stage, group, plans } = execution;
-  const named = (step: LoopStep, retry: number) => `execute.${plans.length}.${step.id}.${retry}`;
+  const named = ({ id }: LoopStep, retry: number) => nameAttempt(plans.length, id, retry);
   switch (stage.kind) {
     case "working":
       return dispatch(
@@ -319,7 +333,7 @@ function findPendingStep({ execution }: LoopState): Pending {
         group
           .filter(({ step, report, look }) => report && !look && step.successSignal?.kind === "judge")
           .map(({ step, retry }) =>
-            worker(`${named(step, retry)}.check`, "explorer", "execute", { step, topic: `check-${step.id}` }),
+            worker(nameLook(named(step, retry)), "explorer", "execute", { step, topic: `check-${step.id}` }),
           ),
       );
     case "replanning":
@@ -688,7 +702,8 @@ function tellImproved({ promotions, rejected, requests }: Improved): string {
   return `${several(promotions.length, "change")} kept, ${rejected.length} rejected, ${several(requests, "request")}`;
 }
 
-function tellCurated({ before, after, archived, reverted }: Curated): string {
-  if (before === after) return "nothing to curate";
-  return `${archived.length} archived, ${reverted.length} reverted`;
+function tellCurated({ before, after, archived, reverted, merged = [], refused = [] }: Curated): string {
+  const but = refused.length > 0 ? `, ${refused.length} refused` : "";
+  if (before === after) return `nothing to curate${but}`;
+  return `${archived.length} archived, ${merged.length} merged, ${reverted.length} reverted${but}`;
 }

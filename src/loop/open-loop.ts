@@ -2,13 +2,13 @@ import { join, sep } from "node:path";
 import { type Clock, KnackError, readPlainText } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
 import { readPurposeSpend } from "../models/index.ts";
-import type { Project, RunBegun } from "../records/index.ts";
+import type { Project, RunBegun, RunId } from "../records/index.ts";
 import { type Env, resolveSettings } from "../settings/index.ts";
 import type { BackgroundWork, Store } from "../store/index.ts";
 import type { Redactor } from "../trust/index.ts";
 import { chooseStateFolder, prepareRun, type StartOptions } from "./begin.ts";
 import { driveRun, findWaker, type RunningWorker } from "./drive.ts";
-import { openFence } from "./fence.ts";
+import { closeFence, openFence } from "./fence.ts";
 import { confineHarness } from "./harness/confine.ts";
 import { roles } from "./harness/harness.ts";
 import { openHarness, workerVariable } from "./harness/open-harness.ts";
@@ -83,17 +83,17 @@ export function openLoop(deps: LoopDeps) {
     startAlone: async (options: StartOptions, cwd: string): Promise<NextStep> =>
       goOnAlone(deps, await begin(deps, options, cwd), settle),
     resume: async (name: string, watcher: Watcher): Promise<RunView> => {
-      const stored = await findOpen(store, name);
+      const stored = await findOpen(deps, name);
       if (stored.begun.harness !== clientHarness) return goOn(deps, stored, watcher);
       throw new KnackError("WRONG_USAGE", `The workers of ${stored.begun.run} are an agent's own.`, {
         hint: `The agent goes on with: knack loop next ${stored.begun.run}`,
       });
     },
     /** What the caller has to do next. */
-    next: async (name: string): Promise<NextStep> => goOnAlone(deps, await findOpen(store, name), settle),
+    next: async (name: string): Promise<NextStep> => goOnAlone(deps, await findOpen(deps, name), settle),
     /** Takes what the caller's worker left, or why it left nothing. */
     submit: async (name: string, worker: string, said: Said): Promise<NextStep> =>
-      goOnAlone(deps, await findOpen(store, name), async (run, rest) => {
+      goOnAlone(deps, await findOpen(deps, name), async (run, rest) => {
         await submitWork(run, worker, said);
         return settle(run, rest);
       }),
@@ -112,11 +112,14 @@ export function openLoop(deps: LoopDeps) {
     },
     /** Takes changes back: the one that is named, and those that evidence refutes. */
     revert: async (given: string | null, cwd: string, sha: string | null) => {
+      refuseWorkers(deps);
       const state = await stateOf(given, cwd);
       const at = deps.clock.now();
       const revert = sha === null ? [] : [{ sha, reason: "a person took it back" }];
       const curation = { archive: [], merge: [], revert, operatorRequests: [] };
-      return state.curate(curation, { run: `person-${at}`, at, head: null });
+      return hold(deps, holdState(state.path), "then try again", () =>
+        state.curate(curation, { run: `person-${at}`, at, head: null }),
+      );
     },
   };
 }
@@ -125,58 +128,80 @@ function openState({ clock, env }: LoopDeps, path: string) {
   return openStateFolder(path, { searchPath: env.PATH, at: clock.now() });
 }
 
-async function findOpen(store: Store, name: string): Promise<StoredRun> {
-  const stored = await findRun(store, name);
+/** What is to be done once a run has ended, as often as somebody may have been killed meanwhile. */
+async function tidyUp(deps: LoopDeps, run: RunId, state: LoopState): Promise<void> {
+  closeFence(deps.home, run);
+  await closeGoal(deps, deps.store, run, state);
+}
+
+async function findOpen(deps: LoopDeps, name: string): Promise<StoredRun> {
+  const stored = await findRun(deps.store, name);
   const { place } = stored.state;
   if (place.kind !== "ended") return stored;
+  await tidyUp(deps, stored.begun.run, stored.state);
   throw new KnackError("WRONG_USAGE", `The run ${stored.begun.run} has ended (${place.end}).`, {
     hint: `See what came of it: knack loop show ${stored.begun.run}`,
   });
 }
 
 async function begin(deps: LoopDeps, options: StartOptions, cwd: string): Promise<StoredRun> {
-  const { store, clock, env } = deps;
-  if (env[workerVariable])
-    throw new KnackError("WRONG_USAGE", "This is a worker of a loop; it cannot start another loop.", {
-      hint: "Do the step that you were given, and leave its artifact.",
-    });
+  const { store, clock } = deps;
+  refuseWorkers(deps);
   // A wrong name is an error before anything is made.
   if (options.harness !== clientHarness) openHarness(options.harness, deps);
   const project = await deps.projectAt(cwd);
   const promptDigest = `sha256:${digestText(roles.map((role) => readPrompt(deps, role)).join("\n"))}`;
-  const begun = await prepareRun(
-    { ...deps, promptDigest, othersHistory: (goal) => gatherOthers(store, goal, clock.now()) },
-    options,
-    project,
-  );
-  const stored = await recordBegin(store, begun, { at: clock.now(), project: project.id });
-  await openGoal(deps, project, begun.run, begun.setup.goal);
-  return stored;
+  const state = chooseStateFolder(deps.home, options.state, project);
+  return hold(deps, holdState(state), "then start again", async () => {
+    const begun = await prepareRun(
+      { ...deps, promptDigest, othersHistory: (goal) => gatherOthers(store, goal, clock.now()) },
+      { ...options, state },
+    );
+    const stored = await recordBegin(store, begun, { at: clock.now(), project: project.id });
+    await openGoal(deps, project, begun.run, begun.setup.goal);
+    return stored;
+  });
+}
+
+/** Loops are one level deep, and what a loop learned is not for its workers to change. */
+function refuseWorkers({ env }: Pick<LoopDeps, "env">): void {
+  if (env[workerVariable])
+    throw new KnackError("WRONG_USAGE", "This is a worker of a loop; it cannot start or change a loop.", {
+      hint: "Do the step that you were given, and leave its artifact.",
+    });
 }
 
 const leaseMs = 6 * 60 * 60_000 - 60_000;
 
-/** Holds a run, and the state folder that it may change, against other processes. */
-async function holdRun<Result>(
-  deps: LoopDeps,
-  { begun }: StoredRun,
+/** Leases by name, each with what it is for. */
+type Leases = Readonly<Record<string, string>>;
+
+const holdState = (folder: string): Leases => ({ [`loop state ${folder}`]: `the state folder ${folder}` });
+
+/** A run, the state folder that it may change, and the one that has to stay as it is while it goes on. */
+function listLeases({ begun: { run, state, active } }: StoredRun): Leases {
+  return { [`loop ${run}`]: `the run ${run}`, ...holdState(state), ...holdState(active) };
+}
+
+/** Does something while no other process does it. */
+async function hold<Result>(
+  { claim, giveBack, clock }: Pick<LoopDeps, "claim" | "giveBack" | "clock">,
+  leases: Leases,
+  then: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const { clock } = deps;
-  const { run, state } = begun;
-  const leases = { [`loop ${run}`]: `the run ${run}`, [`loop state ${state}`]: `the state folder ${state}` };
   const held: string[] = [];
   try {
     for (const [lease, what] of Object.entries(leases)) {
-      if (!(await deps.claim(lease, clock.now() + leaseMs)))
+      if (!(await claim(lease, clock.now() + leaseMs)))
         throw new KnackError("WRONG_USAGE", `Another process is at ${what}.`, {
-          hint: `Wait until it is done (knack loop list), then: knack loop resume ${run}`,
+          hint: `Wait until it is done (knack loop list), ${then}.`,
         });
       held.push(lease);
     }
     return await work();
   } finally {
-    for (const lease of held) await deps.giveBack(lease);
+    for (const lease of held) await giveBack(lease);
   }
 }
 
@@ -186,17 +211,17 @@ function withRun<Result>(
   stored: StoredRun,
   work: (run: LoopRun, spentBefore: number) => Promise<Result>,
 ): Promise<Result> {
+  refuseWorkers(deps);
   const { env, home } = deps;
   const { begun } = stored;
-  return holdRun(deps, stored, async () => {
-    const fence = openFence(home, stored);
+  return hold(deps, listLeases(stored), `then: knack loop resume ${begun.run}`, async () => {
+    const fence = await openFence(home, stored, env.PATH);
     await prepareWorkspace(begun, env.PATH);
     const settings = resolveSettings(home, null);
     const run = new LoopRun({ ...deps, settings, conclude: () => concludeRun(deps, begun, fence) }, stored);
     const result = await work(run, (await readSpent(deps, stored)) - stored.state.usd);
     if (run.pending.kind !== "ended") return result;
-    fence?.close();
-    await closeGoal(deps, deps.store, begun.run, run.state);
+    await tidyUp(deps, begun.run, run.state);
     await tellSpans(settings["loop.spans"], begun.run, run.state);
     return result;
   });
@@ -227,7 +252,7 @@ function goOn(deps: LoopDeps, stored: StoredRun, watcher: Watcher): Promise<RunV
 async function concludeRun(
   deps: LoopDeps,
   begun: StoredRun["begun"],
-  fence: ReturnType<typeof openFence>,
+  fence: Awaited<ReturnType<typeof openFence>>,
 ): Promise<RunOutcome> {
   const { clock, env } = deps;
   const violation = fence?.enforce() ?? null;
@@ -354,8 +379,11 @@ async function adopt(deps: LoopDeps, { begun, state }: StoredRun, apply: boolean
           : "Only a run with --mode candidate learns on a copy.",
     });
   if (apply) {
+    refuseWorkers(deps);
     const at = deps.clock.now();
-    await adoptCandidate(await openState(deps, active), candidate, deps.env.PATH);
+    await hold(deps, holdState(active), "then try again", async () =>
+      adoptCandidate(await openState(deps, active), candidate, deps.env.PATH),
+    );
     const data = { run, state: active, sha: candidate.candidateSha };
     const common = { at, project: null, session: null, actor: "person" as const };
     await deps.store.transaction((tx) =>

@@ -1,4 +1,4 @@
-import { currentPlan, type Execution } from "./execution.ts";
+import type { Execution } from "./execution.ts";
 import { type Found, type LoopState, type Phase, phasesInRange } from "./machine.ts";
 
 /** A hash of a text. */
@@ -87,8 +87,7 @@ function renderPlans(
         timingPosture,
         skillBundleCid: setup.promptDigest,
         implStateDirSha: setup.stateSha,
-        editableScope:
-          setup.mode === "frozen" ? [] : ["strategies", "plans", "skills", "notes", "policy.json"],
+        editableScope: setup.mode === "frozen" ? [] : ["strategies", "plans", "skills", "notes"],
       }),
     ],
     ...older.map((plan, n): [string, string] => [`.plan/plan-v${n + 1}.json`, render(plan)]),
@@ -109,7 +108,6 @@ function renderExecution(execution: Execution): [string, string | null][] {
   const { log, stage, completed, failed, startedAt, endedAt, criteria } = execution;
   const line = ({ at, ...rest }: Execution["log"][number]) => ({ ts: isoTime(at), ...rest });
   if (stage.kind !== "done") return [[".execute/log.jsonl", lines(log.map(line))]];
-  const isFinal = currentPlan(execution).length > 0;
   const summary = {
     stepsCompleted: completed,
     stepsFailed: failed,
@@ -121,26 +119,41 @@ function renderExecution(execution: Execution): [string, string | null][] {
   };
   return [
     [".execute/log.jsonl", lines(log.map(line))],
-    [".execute/summary.json", isFinal ? json(summary) : null],
+    [".execute/summary.json", json(summary)],
   ];
 }
 
-function renderDebrief({ probed, analysis, setup }: LoopState): [string, string | null][] {
-  const history = setup.gathered.find(({ topic }) => topic === "own-history");
+function renderDebrief(state: LoopState): [string, string | null][] {
+  const { probed, analysis } = state;
   return [
     ...probed.map(({ topic, finding }): [string, string | null] => [
       `.debrief/${topic}.json`,
       finding && json(finding),
     ]),
-    [
-      ".debrief/run-comparison.json",
-      history && analysis ? json({ ...history, topic: "run-comparison" }) : null,
-    ],
+    [".debrief/run-comparison.json", renderComparison(state)],
     [".debrief/analysis.json", analysis && json(analysis)],
   ];
 }
 
-function renderLearned({ improved, curated, proposal }: LoopState): [string, string | null][] {
+/** This run beside the earlier ones of its kind, for the analyst; null where there are none, or it is not so far. */
+function renderComparison({ setup, execution }: LoopState): string | null {
+  const history = setup.gathered.find(({ topic }) => topic === "own-history");
+  const isDone = execution ? execution.stage.kind === "done" : setup.range === "post-execute";
+  if (history === undefined || !isDone) return null;
+  const own = execution && {
+    criteriaMet: execution.criteria.filter(({ met }) => met).length,
+    criteriaChecked: execution.criteria.length,
+    stepsCompleted: execution.completed.length,
+    stepsFailed: execution.failed.length,
+    tries: execution.log.length,
+    elapsedMs: (execution.endedAt ?? execution.startedAt) - execution.startedAt,
+  };
+  const { kind, runs, passed, latest } = history.data;
+  return json({ ...history, topic: "run-comparison", data: { kind, thisRun: own, runs, passed, latest } });
+}
+
+function renderLearned({ improved, curated, proposal, log, setup }: LoopState): [string, string | null][] {
+  const improvedAt = log.find(({ phase }) => phase === "improve")?.at ?? setup.startedAt;
   return [
     [
       ".improve/summary.json",
@@ -170,7 +183,7 @@ function renderLearned({ improved, curated, proposal }: LoopState): [string, str
     ),
     ...(improved ? (proposal?.operatorRequests ?? []) : []).map((request, n): [string, string] => [
       `.operator-requests/${n + 1}.json`,
-      json({ ts: isoTime(improved?.promotions[0]?.at ?? 0), ...request }),
+      json({ ts: isoTime(improvedAt), ...request }),
     ]),
     [
       ".memory-consolidation/consolidation_record.json",
@@ -183,6 +196,8 @@ function renderLearned({ improved, curated, proposal }: LoopState): [string, str
             skillsArchived: curated.archived,
             promotionsReverted: curated.reverted,
             notesCompacted: curated.notesCompacted,
+            merged: curated.merged ?? [],
+            refused: curated.refused ?? [],
             conflictsResolved: curated.conflictsResolved,
           },
           ephemeral: { movedToPrivate: curated.movedToPrivate, migratedToImplState: curated.migrated },

@@ -5,7 +5,14 @@ import { recordSpend, reserveSpend } from "../models/index.ts";
 import type { Env, Settings } from "../settings/index.ts";
 import type { Store } from "../store/index.ts";
 import { type Redactor, scrubAll } from "../trust/index.ts";
-import { type Brief, briefWorker, nameArtifact, type RunPlaces, readArtifact } from "./brief.ts";
+import {
+  type Brief,
+  briefWorker,
+  listEarlierArtifacts,
+  nameArtifact,
+  type RunPlaces,
+  readArtifact,
+} from "./brief.ts";
 import { type CheckPlace, checkAttempt, runCheck } from "./checks.ts";
 import type { CheckResult } from "./execution.ts";
 import type { WorkerOutcome } from "./harness/harness.ts";
@@ -103,7 +110,10 @@ export class LoopRun {
   #read(asked: Dispatch) {
     const { begun, state } = this;
     const artifact = nameArtifact(asked);
-    const expected = new Set([...renderWork(state, digestText).keys(), artifact, ...this.#listAwaited()]);
+    const expected = new Set([
+      ...[...renderWork(state, digestText).keys(), artifact],
+      ...[...this.#listAwaited(), ...listEarlierArtifacts(state)],
+    ]);
     const file = readWorkersFile({ work: begun.work, setup: state.setup }, artifact, expected);
     if ("because" in file) return file;
     const read = readArtifact(asked, state, file.value);

@@ -77,7 +77,9 @@ export async function closeGoal(
   const project = { id: open.project, name: "", root: null };
   const caller = { project, session: name(run), actor: "person", who: name(run) } as const;
   for (const text of listUnseen(state)) await goal("observe", caller, { goal: open.id, text });
-  const outcome = state.analysis?.successCriteriaMet === "yes" ? "done" : "failed";
+  const { place, analysis } = state;
+  const isWithheld = place.kind === "ended" && place.end === "withheld";
+  const outcome = analysis?.successCriteriaMet === "yes" && !isWithheld ? "done" : "failed";
   await goal("close", caller, { goal: open.id, outcome, unlearned: true });
 }
 

@@ -21,6 +21,8 @@ const phaseFolders: Readonly<Record<Phase, readonly string[]>> = {
   "memory-consolidation": [".memory-consolidation"],
 };
 const everyRunsFolders = [".coordinator", ".errors"];
+/** All folders in which runs write and tidy up. */
+export const runFolders = [...everyRunsFolders, ...Object.values(phaseFolders).flat()];
 
 /** What workers leave that is read once: Knack writes down what it makes of it. */
 const workersFiles =
@@ -83,7 +85,7 @@ export function readWorkersFile(
   artifact: string,
   expected: ReadonlySet<string>,
 ): { readonly value: unknown } | { readonly because: string } {
-  const extra = listWork(work, setup).find((path) => !expected.has(path) && !workersFiles.test(path));
+  const extra = listWork(work, setup).find((path) => !expected.has(path));
   if (extra !== undefined) {
     rmSync(join(work, extra), { force: true });
     return { because: `it left another artifact: ${extra}` };

@@ -1,106 +1,105 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Answer, setStage } from "./stage.ts";
+import { root } from "../helpers/knack.ts";
+import { type Answers, setStage } from "./stage.ts";
 
 const change = {
   ...{ changeKind: "new-config", target: "strategies/docs/short.md", content: "# Short\n" },
   ...{ summary: "Write one file", because: "it was enough" },
 };
-const teaching: Answer = { artifact: { successCriteriaMet: "yes", improve: { changes: [change] } } };
-const answers: Readonly<Record<string, Answer>> = { analyst: teaching };
-const words = ["--kind", "docs"];
+const analyst = { artifact: { successCriteriaMet: "yes", improve: { changes: [change] } } };
 
-/** Everything that a run leaves, without what tells when it was. */
-function readOutcome(stage: ReturnType<typeof setStage>) {
+interface Scene {
+  readonly answers: Answers;
+  readonly words: readonly string[];
+}
+
+/** What a run can do to the world, in three runs. */
+const scenes: Readonly<Record<string, (state: string) => Scene>> = {
+  "learns, and edits a repository": () => ({ answers: { analyst }, words: [] }),
+  "learns on a copy": () => ({ answers: { analyst }, words: ["--mode", "candidate", "--repo", "none"] }),
+  "is frozen, and has a worker that changes what it may not": (state) => ({
+    answers: { analyst, "step-worker": { command: `echo x > ${state}/policy.json` } },
+    words: ["--mode", "frozen"],
+  }),
+};
+
+function prepare(scene: (state: string) => Scene) {
+  const stage = setStage();
+  const state = join(stage.home, "state");
+  const { answers, words } = scene(state);
+  stage.tell(answers);
   const git = (...args: string[]) =>
-    execFileSync("git", ["-C", join(stage.home, "state"), ...args], { encoding: "utf8" }).trim();
-  const { implStateDirShaAfter } = stage.read(".memory-consolidation/consolidation_record.json");
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { encoding: "utf8" }).trim();
+  git("init", "-q", "-b", "main", stage.here);
+  git("-C", stage.here, "commit", "-q", "--allow-empty", "-m", "first");
+  const start = (env: Record<string, string> = {}) =>
+    stage.start(["--kind", "docs", "--state", state, ...words], { env });
+  return { stage, state, git, start };
+}
+
+/** Everything that a run leaves, without what tells when it was and what it is called. */
+function readOutcome({ stage, state, git }: ReturnType<typeof prepare>) {
+  const anonymous = (text: string) => text.replaceAll(/\bl[0-9a-z]{8}\b/g, "<run>");
+  const describeState = (folder: string) => ({
+    commits: anonymous(git("-C", folder, "log", "--format=%s")).split("\n"),
+    files: git("-C", folder, "ls-tree", "-r", "--name-only", "HEAD").split("\n"),
+    changes: git("-C", folder, "status", "--porcelain"),
+  });
+  const list = (folder: string) => (existsSync(folder) ? readdirSync(folder).sort().map(anonymous) : []);
+  const candidates = join(stage.home, ".knack-loop/candidates");
   return {
     phases: stage
       .lines(".coordinator/log.jsonl")
-      .map(({ phase, status, summary }) => [phase, status, summary]),
-    steps: stage.lines(".execute/log.jsonl").map(({ stepId, decision }) => [stepId, decision]),
-    improved: stage.read(".improve/summary.json").changesAccepted,
-    isHead: implStateDirShaAfter === git("rev-parse", "HEAD"),
-    commits: git("log", "--format=%s").replaceAll(/runs: \w+/g, "runs"),
-    files: git("ls-tree", "-r", "--name-only", "HEAD"),
-    errors: stage.has(".errors"),
+      .map(({ phase, status, summary }) => `${phase} ${status}: ${summary}`),
+    steps: stage.has(".execute/log.jsonl")
+      ? stage.lines(".execute/log.jsonl").map(({ stepId, decision }) => `${stepId} ${decision}`)
+      : [],
+    errors: list(join(stage.work, ".errors")),
+    improved: stage.has(".improve/summary.json") && stage.read(".improve/summary.json").changesAccepted,
+    state: describeState(state),
+    candidates: (existsSync(candidates) ? readdirSync(candidates) : []).map((name) =>
+      describeState(join(candidates, name)),
+    ),
+    branches: anonymous(git("-C", stage.here, "log", "--branches", "--format=%s %D")).split("\n"),
+    worktrees: git("-C", stage.here, "worktree", "list").split("\n").length,
+    left: [...list(stage.home), ...list(join(stage.home, ".knack/loop"))].filter((name) => name !== "acts"),
   };
 }
 
-const expected = {
-  phases: [
-    ["orient", "completed", "goal-parse, by Knack itself"],
-    ["strategize", "completed", "strategist done"],
-    ["plan", "completed", "1 step, by the strategist"],
-    ["execute", "completed", "all-steps-completed; 1 step done, 0 failed: every step is done"],
-    ["debrief", "completed", "criteria met: yes; analyst done"],
-    ["improve", "completed", "1 change kept, 0 rejected, 0 requests"],
-    ["memory-consolidation", "completed", "nothing to curate"],
-  ],
-  ...{ steps: [["s1", "continue"]], improved: 1, isHead: true, errors: false },
-  commits: "runs\nnew-config: Write one file\nstate: begin",
-  files: "policy.json\nruns/index.json\nstrategies/docs/short.md",
-};
-
-/** A git that ends Knack, whose child it is, at its nth call, before or after it did what it was asked. */
-function setGit(home: string, nth: number, when: "before" | "after") {
-  const folder = join(home, "bin");
-  const count = join(home, "git-calls");
-  mkdirSync(folder);
-  const real = execFileSync("/bin/sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
-  const kill = `[ "$n" = ${nth} ] && kill -KILL "$PPID" && exit 1`;
-  const lines = [
-    "#!/bin/sh",
-    `n=$(wc -c < ${count} 2>/dev/null || echo 0); n=$((n + 1)); printf x >> ${count}`,
-  ];
-  const act = when === "before" ? [kill, `exec ${real} "$@"`] : [`${real} "$@"; code=$?`, kill, "exit $code"];
-  writeFileSync(join(folder, "git"), [...lines, ...act, ""].join("\n"));
-  chmodSync(join(folder, "git"), 0o755);
-  return {
-    env: { PATH: `${folder}:${process.env.PATH}` },
-    calls: () => (existsSync(count) ? readFileSync(count, "utf8").length : 0),
-  };
-}
-
-/** All of them with KNACK_TEST_ALL. */
-const some = <Item>(items: readonly Item[], every: number) =>
-  process.env.KNACK_TEST_ALL === "1" ? items : items.filter((_, n) => n % every === 0);
+const dying = `--import=${join(root, "test/loop/dying.mjs")}`;
+const points = process.env.KNACK_TEST_ALL === "1" ? 24 : 3;
 
 describe("A run that is killed", () => {
-  test.each(["strategist", "step-worker", "analyst"])(
-    "when %s has left its artifact ends as if it had not been",
-    async (name) => {
-      const stage = setStage({
-        ...answers,
-        [name]: [{ ...answers[name], kill: true }, { ...answers[name] }],
-      });
-      const state = join(stage.home, "state");
-      const killed = await stage.start([...words, "--state", state]);
-      expect(killed.signal).toBe("SIGKILL");
-      expect(await stage.run(["resume"])).toMatchObject({ code: 0 });
-      expect(readOutcome(stage)).toEqual(expected);
+  test.each(Object.entries(scenes))(
+    "and %s, ends as if it had not been, wherever it was killed",
+    async (name, scene) => {
+      const whole = prepare(scene);
+      const acts = join(whole.stage.home, "acts");
+      await whole.start({ NODE_OPTIONS: dying, DIE_COUNT: acts });
+      const [all, expected] = [Number(readFileSync(acts, "utf8")), readOutcome(whole)];
+      expect(all).toBeGreaterThan(100);
+      expect(expected.errors).toEqual(name.startsWith("is frozen") ? ["freeze.json"] : []);
+      for (let point = 1; point <= points; point++) {
+        const cut = prepare(scene);
+        const at = Math.floor((all * (point - Math.random())) / points) + 1;
+        const killed = await cut.start({ NODE_OPTIONS: dying, DIE_AT: String(at) });
+        const where = `killed at act ${at} of ${all}`;
+        expect([where, killed.signal]).toEqual([where, "SIGKILL"]);
+        while (cut.stage.listProcesses().length > 0) await new Promise((done) => setTimeout(done, 20));
+        const resumed = await cut.stage.run(["resume"]);
+        if (resumed.code === 2) {
+          // It had not begun, so that it can be begun again; or it had ended.
+          expect([where, resumed.stderr]).toEqual([
+            where,
+            expect.stringMatching(/There is no run|has ended/),
+          ]);
+          if (resumed.stderr.includes("no run")) await cut.start();
+        }
+        expect([where, readOutcome(cut)]).toEqual([where, expected]);
+      }
     },
   );
-
-  // A run calls git 25 times; until the 14th it has not begun.
-  test.each(
-    some([15, 16, 17, 18, 19, 20, 21, 22, 23, 24], 4).flatMap(
-      (nth) =>
-        [
-          [nth, "before"],
-          [nth, "after"],
-        ] as const,
-    ),
-  )("at git's call %i, %s it acts, ends as if it had not been", async (nth, when) => {
-    const stage = setStage(answers);
-    const { env, calls } = setGit(stage.home, nth, when);
-    const state = join(stage.home, "state");
-    const killed = await stage.start([...words, "--state", state], { env });
-    expect([killed.signal, calls()]).toEqual(["SIGKILL", nth]);
-    expect(await stage.run(["resume"])).toMatchObject({ code: 0 });
-    expect(readOutcome(stage)).toEqual(expected);
-  });
 });

@@ -1,4 +1,6 @@
+import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { knack } from "../helpers/knack.ts";
 import { type Answer, type Answers, setStage } from "./stage.ts";
 
 interface Line {
@@ -24,47 +26,99 @@ async function runWith(answers: Answers, words: readonly string[] = ["--tier", "
 
 const gone: Answer = { artifact: null };
 const before = ["orient completed", "strategize completed", "plan completed", "execute completed"];
+const debriefed = [...before, "debrief completed"];
 const curated = "memory-consolidation completed";
 
-describe("When a phase fails, a run", () => {
-  test.each<[string, Answers, string[], string[]]>([
-    ["ends at once without a goal-parse", { "explorer goal-parse": gone }, ["orient"], ["orient failed"]],
-    [
-      "without a strategy still consolidates",
-      { strategist: gone },
-      ["strategize"],
-      ["orient completed", "strategize failed", curated],
-    ],
-    [
-      "without a plan still consolidates",
-      { planner: gone },
-      ["plan"],
-      [...before.slice(0, 2), "plan failed", curated],
-    ],
-    [
-      "without an analysis still consolidates",
-      { analyst: gone },
-      ["debrief"],
-      [...before, "debrief failed", curated],
-    ],
-    [
-      "without a proposal still consolidates",
-      { promoter: gone },
-      ["improve"],
-      [...before, "debrief completed", "improve failed", curated],
-    ],
-    [
-      "without a curation has failed at the end",
-      { consolidator: gone },
-      ["memory-consolidation"],
-      [...before, "debrief completed", "improve completed", "memory-consolidation failed"],
-    ],
-  ])("%s", async (_, answers, errors, phases) => {
-    const run = await runWith(answers);
-    expect(run).toMatchObject({ code: 1, end: "aborted", errors, phases });
-    expect(run.stage.read(`.errors/${errors[0]}.json`)).toMatchObject({ phase: errors[0] });
-  });
+/** By the worker that misbehaves: the phases of a run in train mode. */
+const routes: Readonly<Record<string, readonly string[]>> = {
+  "explorer goal-parse": ["orient failed"],
+  strategist: ["orient completed", "strategize failed", curated],
+  planner: [...before.slice(0, 2), "plan failed", curated],
+  "step-worker": [
+    ...before.slice(0, 3),
+    "execute aborted",
+    "debrief completed",
+    "improve completed",
+    curated,
+  ],
+  analyst: [...before, "debrief failed", curated],
+  promoter: [...debriefed, "improve failed", curated],
+  consolidator: [...debriefed, "improve completed", "memory-consolidation failed"],
+};
 
+const misbehaviours: Readonly<Record<string, readonly [Answer, RegExp]>> = {
+  "leaves nothing": [gone, /left no \.[\w./-]+\.json/],
+  "leaves what is not JSON": [{ text: "{" }, /cannot be used/],
+  "leaves another form": [{ text: "[]" }, /is malformed/],
+  "leaves two artifacts": [
+    { stray: { ".execute/reports/more.json": "{}" } },
+    /another artifact: \.execute\/reports\/more\.json/,
+  ],
+  "writes a file of another phase": [
+    { stray: { ".strategize/more.json": "{}" } },
+    /another artifact: \.strategize\/more\.json/,
+  ],
+  "writes outside of where it may": [
+    { stray: { "elsewhere.txt": "x" } },
+    /changed where it may not write: \S+elsewhere\.txt/,
+  ],
+  "exits with an error": [{ exit: 3 }, /exited with 3/],
+  "spends more than it may": [{ usd: 2 }, /spent \$2\.00 of at most \$1\.00/],
+  "changes the state folder": [
+    { command: 'echo x >> "$(echo ../../.knack-loop/state/*)/notes.md"' },
+    /changed where it may not write: \S+\.knack-loop\/state/,
+  ],
+  hangs: [{ hang: 600_000 }, /was not done after \d+ ms/],
+};
+
+/** One of each by default, all of them with KNACK_TEST_ALL. */
+const cases = Object.entries(misbehaviours).flatMap(([what, [answer, because]], n) =>
+  Object.entries(routes).flatMap(([worker, phases], k) =>
+    process.env.KNACK_TEST_ALL === "1" || k === n % 7
+      ? [[worker, what, { answer, because, phases }] as const]
+      : [],
+  ),
+);
+
+describe("A run in train mode takes the way of the phase that fails, and changes nothing else, when", () => {
+  test.each(cases)("%s %s", async (worker, what, { answer, because, phases }) => {
+    const steps = [
+      {
+        ...{
+          id: "s1",
+          kind: "work",
+          description: "write done.txt",
+          abortCondition: { retries: 0, otherwise: "abort" },
+        },
+        successSignal: { kind: "file-exists", path: "done.txt" },
+      },
+    ];
+    const stage = setStage({ planner: { artifact: { steps } }, [worker]: answer });
+    // Long enough for those that do not hang, on a busy machine.
+    const minutes = what === "hangs" ? "0.15" : "30";
+    await knack(["config", "set", "loop.workerMinutes", minutes], { home: stage.home, cwd: stage.here });
+    const { stdout } = await stage.start(["--tier", "full", "--json"]);
+    const { end, errors } = JSON.parse(stdout);
+    const lines = stage.lines<Line>(".coordinator/log.jsonl");
+    expect(lines.map(({ phase, status }) => `${phase} ${status}`)).toEqual(phases);
+    const failed = lines.find(({ status }) => status === "failed" || status === "aborted")?.phase ?? "";
+    expect(Object.keys(errors)).toEqual([failed]);
+    expect(stage.read(`.errors/${failed}.json`)).toMatchObject({
+      phase: failed,
+      reason: expect.stringMatching(because),
+    });
+    // Work that was given up is debriefed: the run itself goes on to its end.
+    expect(end.end).toBe(failed === "execute" ? "completed" : "aborted");
+    expect([".execute/reports/more.json", ".strategize/more.json"].filter(stage.has)).toEqual([]);
+    expect(readdirSync(stage.here)).toEqual([]);
+    expect(readdirSync(stage.home).sort()).toEqual([
+      ...[".knack", ".knack-loop", "calls.jsonl", "project", "script.json", "work"],
+    ]);
+    expect(stage.listProcesses()).toEqual([]);
+  });
+});
+
+describe("A run", () => {
   test("that is frozen neither consolidates nor improves", async () => {
     const failed = await runWith({ strategist: gone }, ["--mode", "frozen"]);
     expect(failed).toMatchObject({
@@ -75,7 +129,7 @@ describe("When a phase fails, a run", () => {
     expect(whole).toMatchObject({
       code: 0,
       end: "completed",
-      phases: [...before, "debrief completed", "improve skipped", "memory-consolidation skipped"],
+      phases: [...debriefed, "improve skipped", "memory-consolidation skipped"],
     });
     expect(whole.stage.has(".improve/summary.json")).toBe(false);
     expect(whole.stage.has(".memory-consolidation/consolidation_record.json")).toBe(false);
@@ -89,28 +143,13 @@ describe("When a phase fails, a run", () => {
       openQuestions: [expect.stringContaining("world-state")],
     });
   });
-});
 
-describe("A worker fails the phase that it works for when it", () => {
-  test.each<[string, Answer, RegExp]>([
-    ["leaves nothing", { artifact: null }, /left no \.strategize\/strategy\.json/],
-    ["leaves what is not JSON", { text: "{" }, /cannot be used/],
-    ["leaves another form", { text: '{"approach": "x"}' }, /malformed: rationale/],
-    ["leaves no criteria", { artifact: { successCriteria: [] } }, /malformed: successCriteria/],
-    [
-      "leaves two artifacts",
-      { stray: { ".strategize/second.json": "{}" } },
-      /another artifact: .*second\.json/,
-    ],
-    ["leaves one in another phase's name", { stray: { ".debrief/analysis.json": "{}" } }, /another artifact/],
-    ["exits with an error", { exit: 3 }, /exited with 3/],
-    ["spends more than it may", { usd: 2 }, /spent \$2\.00 of at most \$1\.00/],
-  ])("%s", async (_, answer, because) => {
-    const run = await runWith({ strategist: answer }, []);
-    expect(run).toMatchObject({ end: "aborted", errors: ["strategize"] });
-    expect(run.because).toMatch(because);
-    expect(run.stage.has(".strategize/second.json")).toBe(false);
-    expect(run.stage.has(".debrief/analysis.json")).toBe(false);
+  test("leaves no process that one of its workers started", async () => {
+    const stage = setStage();
+    const command = `setsid tail -f /dev/null ${stage.home}/script.json >/dev/null 2>&1 &`;
+    stage.tell({ "step-worker": { command } });
+    expect(await stage.start()).toMatchObject({ code: 0 });
+    expect(stage.listProcesses()).toEqual([]);
   });
 });
 

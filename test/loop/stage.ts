@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { knack, root } from "../helpers/knack.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -41,6 +41,15 @@ export function setStage(answers: Answers = {}) {
     /** Begins a run in the work folder; the goal is that done.txt is there. */
     start: (words: readonly string[] = [], options: Partial<Parameters<typeof knack>[1]> = {}) =>
       run(["start", "--goal", "Write done.txt", "--harness", harness, "--work", work, ...words], options),
+    /** Processes, by id, that have the stage in their command line. */
+    listProcesses: () =>
+      readdirSync("/proc").filter((pid) => {
+        try {
+          return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(home);
+        } catch {
+          return false;
+        }
+      }),
     has: (file: string) => existsSync(path(file)),
     read: <T = Record<string, unknown>>(file: string): T => JSON.parse(readFileSync(path(file), "utf8")) as T,
     lines: <T = Record<string, unknown>>(file: string): T[] =>

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { adoptCandidate, copyState, sealCandidate } from "../../src/loop/state/candidates.ts";
 import type { StateChange } from "../../src/loop/state/changes.ts";
-import { digestState, enforceSnapshot, takeSnapshot } from "../../src/loop/state/digest.ts";
+import { digestState, findViolation, restoreSnapshot, takeSnapshot } from "../../src/loop/state/digest.ts";
 import type { PastRun } from "../../src/loop/state/policy.ts";
 import { openStateFolder, type StateFolder } from "../../src/loop/state/state-folder.ts";
 import { sharedFolder, tempFolder } from "../helpers/temp.ts";
@@ -284,7 +284,9 @@ describe("A frozen state", () => {
   const violate = (state: StateFolder, to: string, change: () => void) => {
     const snapshot = takeSnapshot(state.path, to);
     change();
-    return { violation: enforceSnapshot(state.path, snapshot), digest: snapshot.digest };
+    const violation = findViolation(state.path, snapshot.digest);
+    if (violation !== null) restoreSnapshot(state.path, snapshot);
+    return { violation, digest: snapshot.digest };
   };
 
   test("has the same digest wherever it lies, and another with each change that matters", async () => {

@@ -77,7 +77,10 @@ const subcommands: Subcommands<LoopCall> = {
     const { summary = "", failed = null, usd } = call.args;
     if (worker === "")
       throw wrongUsage("knack loop submit takes a run and a worker.", "knack loop next says which.");
-    const said = { summary: oneLine(summary, 300), failed, usd: usd === undefined ? null : Number(usd) };
+    const cost = usd === undefined ? null : Number(usd);
+    if (cost !== null && !(cost >= 0 && cost < Number.POSITIVE_INFINITY))
+      throw wrongUsage(`Invalid --usd "${usd}".`, "Use an amount in US dollars, such as 0.25.");
+    const said = { summary: oneLine(summary, 300), failed, usd: cost };
     return stepRun(call, (loop) => loop.submit(run, worker, said));
   },
 };

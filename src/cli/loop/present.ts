@@ -1,4 +1,10 @@
-import { findPhase, type NextStep, type RunningWorker, type RunView } from "../../loop/index.ts";
+import {
+  clientHarness,
+  findPhase,
+  type NextStep,
+  type RunningWorker,
+  type RunView,
+} from "../../loop/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import { several } from "../../text/index.ts";
 import type { Screen } from "../screen/screen.ts";
@@ -93,7 +99,8 @@ export function presentRun(view: RunView, screen: Screen): Lines {
     ],
     isOver && begun.branch !== null && describeBranch(view, begun.branch, screen),
     `Work folder: ${screen.path(begun.work)}`,
-    !isOver && `To go on: ${screen.knack} loop resume ${begun.run}`,
+    !isOver &&
+      `To go on: ${screen.knack} loop ${begun.harness === clientHarness ? "next" : "resume"} ${begun.run}`,
   ];
 }
 
@@ -175,7 +182,9 @@ export function describeRun(view: RunView) {
       returnReason: stage?.kind === "done" ? stage.reason : null,
       log: execution.log,
     },
-    successCriteriaMet: analysis?.successCriteriaMet ?? null,
+    // A result that is withheld counts for nothing.
+    successCriteriaMet:
+      place.kind === "ended" && place.end === "withheld" ? null : (analysis?.successCriteriaMet ?? null),
     ...{ improved, curated, candidate: state.candidate, changed: view.changed },
   };
 }

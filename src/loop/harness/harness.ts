@@ -17,8 +17,8 @@ export interface WorkerTask {
   readonly prompt: string;
   /** What the instructions speak of: the goal, absolute paths, the milliseconds left. */
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** Each includes the ones before it; with `read`, nothing but the outputs may be written. */
-  readonly tools: "read" | "write" | "shell";
+  /** With `read`, nothing but the outputs may be written. */
+  readonly tools: "read" | "shell";
   /** Absolute paths of the artifacts that it has to leave. */
   readonly outputs: readonly string[];
   /** Folders in which it may write besides, as absolute paths. */

@@ -89,7 +89,6 @@ function parseLines(stdout: string): Record<string, unknown>[] {
 /** Tools of a worker. It starts no worker of its own, and has no server but what is built in. */
 const claudeTools = {
   read: ["Read", "Glob", "Grep", "Write", "Edit"],
-  write: ["Read", "Glob", "Grep", "Write", "Edit"],
   shell: ["Read", "Glob", "Grep", "Write", "Edit", "Bash", "WebFetch", "WebSearch"],
 };
 const unbounded = ["Read", "Glob", "Grep", "Bash", "WebFetch", "WebSearch"];
@@ -211,29 +210,12 @@ function readCodex({ stdout }: EndedWorker, model: string | null): WorkerReport 
 
 // --- Gemini CLI ---
 
+const geminiReader = [
+  ...["read_file", "list_directory", "glob", "grep_search", "search_file_content", "write_file", "replace"],
+];
 const geminiTools = {
-  read: [
-    "read_file",
-    "list_directory",
-    "glob",
-    "grep_search",
-    "search_file_content",
-    "write_file",
-    "replace",
-  ],
-  write: [
-    "read_file",
-    "list_directory",
-    "glob",
-    "grep_search",
-    "search_file_content",
-    "write_file",
-    "replace",
-  ],
-  shell: [
-    ...["read_file", "list_directory", "glob", "grep_search", "search_file_content", "write_file", "replace"],
-    ...["run_shell_command", "web_fetch", "google_web_search"],
-  ],
+  read: geminiReader,
+  shell: [...geminiReader, "run_shell_command", "web_fetch", "google_web_search"],
 };
 
 function describeGemini(model: string | null): WorkerProgram {

@@ -86,17 +86,23 @@ export function takeSnapshot(state: string, to: string): StateSnapshot {
   return { folder: to, digest };
 }
 
-/** Null where a state folder is as it was. Otherwise it is put back, and the violation says what had changed. */
-export function enforceSnapshot(state: string, { folder, digest }: StateSnapshot): StateViolation | null {
+/** How a state folder differs from what it was; null where it does not. */
+export function findViolation(state: string, digest: string): StateViolation | null {
   const after = tryDigest(state);
   if (after.digest === digest) return null;
-  const aside = join(dirname(state), `.${basename(state)}.${process.pid}.changed`);
-  rmSync(aside, { recursive: true, force: true });
-  if (existsSync(state)) renameSync(state, aside);
+  return { stateHashBefore: digest, stateHashAfter: after.digest, because: after.because };
+}
+
+/** Puts a state folder back to what it was. */
+export function restoreSnapshot(state: string, { folder, digest }: StateSnapshot): void {
+  const aside = join(dirname(state), `.${basename(state)}.changed`);
+  if (existsSync(state)) {
+    rmSync(aside, { recursive: true, force: true });
+    renameSync(state, aside);
+  }
   copyFolder(folder, state);
   rmSync(aside, { recursive: true, force: true });
   if (digestState(state) !== digest) throw refuse(state, ".", "could not be put back as it was");
-  return { stateHashBefore: digest, stateHashAfter: after.digest, because: after.because };
 }
 
 function tryDigest(folder: string): { readonly digest: string | null; readonly because: string } {

@@ -87,6 +87,15 @@ export class StateRepository {
     );
   }
 
+  /** Whether Knack made commits since one, and nobody wrote anything else. */
+  async hasMovedOn(sha: string): Promise<boolean> {
+    const since = await this.git.ask(["rev-list", "--count", `${sha}..HEAD`]);
+    const isAfter =
+      since !== null && (await this.git.ask(["merge-base", "--is-ancestor", sha, "HEAD"])) !== null;
+    if (!isAfter || Number(since) === 0 || !(await this.isClean())) return false;
+    return (await this.readLog()).slice(0, Number(since)).every(isMarked);
+  }
+
   /** Throws away what is not committed: a worker, or a killed process, left it. */
   async dropStrayWrites(): Promise<void> {
     if (await this.isClean()) return;
@@ -94,15 +103,16 @@ export class StateRepository {
     await this.git.run(["clean", "-dffxq"]);
   }
 
-  /** Commits everything that was written. */
+  /** Commits everything that was written, or one `path` of it. */
   async commit(
     subject: string,
     body: readonly string[],
     lines: readonly MarkLine[],
     at: number,
+    path = ".",
   ): Promise<string> {
     // Nothing else is there: what no state folder has was thrown away before.
-    await this.git.run(["add", "--all", "--force", "--", "."]);
+    await this.git.run(["add", "--all", "--force", "--", path]);
     const marked = lines.map(([mark, value]) => `${marks[mark]}: ${value}`);
     const parts = [[subject], body, marked].filter((part) => part.length > 0);
     const message = parts.map((part) => part.join("\n")).join("\n\n");
@@ -137,6 +147,10 @@ function parseCommit([sha = "", seconds = "", subject = "", body = "", files = "
     listMarks,
     files: files.trim().split("\n").filter(Boolean),
   };
+}
+
+function isMarked({ listMarks }: StateCommit): boolean {
+  return (Object.keys(marks) as StateMark[]).some((mark) => listMarks(mark).length > 0);
 }
 
 function parseText(text: string | null): unknown {

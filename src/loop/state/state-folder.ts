@@ -45,24 +45,25 @@ interface StateOptions {
 export async function openStateFolder(path: string, { searchPath, at }: StateOptions) {
   const repository = new StateRepository(path, searchPath);
   const policy = `${JSON.stringify(policySchema.parse({}), null, 2)}\n`;
-  await repository.prepare({ "policy.json": policy, [runsFile]: "[]\n" }, at);
+  await repository.prepare({ [policyFile]: policy, [runsFile]: "[]\n" }, at);
   return {
     path,
     ...bindAll(repository, {
-      ...{ readHead, readPolicy, readRuns, listFiles, dropStrayWrites },
+      ...{ readHead, readPolicy, readRuns, listFiles, dropStrayWrites, keepPolicy },
       ...{ recordRun, commitChanges, listChanges, curate },
     }),
   };
 }
 
 const runsFile = "runs/index.json";
+const policyFile = "policy.json";
 
 function readHead(repository: StateRepository): Promise<string> {
   return repository.readHead();
 }
 
 function readPolicy(repository: StateRepository) {
-  return repository.readJson("policy.json", policySchema);
+  return repository.readJson(policyFile, policySchema);
 }
 
 /** Past runs, the oldest first. */
@@ -77,6 +78,14 @@ function listFiles({ path }: StateRepository): readonly string[] {
 
 function dropStrayWrites(repository: StateRepository): Promise<void> {
   return repository.dropStrayWrites();
+}
+
+/** Commits what a person changed in the policy, so that it is not thrown away as a stray write. */
+async function keepPolicy(repository: StateRepository, at: number): Promise<void> {
+  const isChanged = (await repository.git.run(["status", "--porcelain", "--", policyFile])).trim() !== "";
+  if (!isChanged) return;
+  readPolicy(repository);
+  await repository.commit("policy: changed by a person", [], [["record", policyFile]], at, policyFile);
 }
 
 /** Adds a run to the index; once, however often it is told. */
