@@ -100,7 +100,10 @@ export function openLoop(deps: LoopDeps) {
     show: async (name: string): Promise<RunView> => view(deps, await findRun(store, name)),
     list: (project: string | null) => listRuns(store, project),
     /** What a run learned on a copy; with `apply`, it is in force from then on. */
-    adopt: async (name: string, apply: boolean) => adopt(deps, await findRun(store, name), apply),
+    adopt: async (name: string, apply: boolean) => {
+      refuseWorkers(deps);
+      return adopt(deps, await findRun(store, name), apply);
+    },
     /** The changes of a state folder, the newest first, each with what the runs since say about it. */
     changes: async (given: string | null, cwd: string) => {
       const state = await stateOf(given, cwd);
@@ -135,6 +138,7 @@ async function tidyUp(deps: LoopDeps, run: RunId, state: LoopState): Promise<voi
 }
 
 async function findOpen(deps: LoopDeps, name: string): Promise<StoredRun> {
+  refuseWorkers(deps);
   const stored = await findRun(deps.store, name);
   const { place } = stored.state;
   if (place.kind !== "ended") return stored;
@@ -211,7 +215,6 @@ function withRun<Result>(
   stored: StoredRun,
   work: (run: LoopRun, spentBefore: number) => Promise<Result>,
 ): Promise<Result> {
-  refuseWorkers(deps);
   const { env, home } = deps;
   const { begun } = stored;
   return hold(deps, listLeases(stored), `then: knack loop resume ${begun.run}`, async () => {
@@ -379,7 +382,6 @@ async function adopt(deps: LoopDeps, { begun, state }: StoredRun, apply: boolean
           : "Only a run with --mode candidate learns on a copy.",
     });
   if (apply) {
-    refuseWorkers(deps);
     const at = deps.clock.now();
     await hold(deps, holdState(active), "then try again", async () =>
       adoptCandidate(await openState(deps, active), candidate, deps.env.PATH),

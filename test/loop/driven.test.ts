@@ -65,6 +65,9 @@ describe("An agent with subagents of its own", () => {
     const analyst = parse(await client(["submit", first.run, "execute.1.s.1"]));
     expect(analyst.next.workers?.map(({ role }) => role)).toEqual(["analyst"]);
     writeFileSync(analyst.next.workers?.[0]?.output ?? "", JSON.stringify({ successCriteriaMet: "no" }));
+    const wrong = await client(["submit", first.run, "debrief", "--usd", "a lot"]);
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('Invalid --usd "a lot"') });
+    expect((await stage.run(["show"])).stdout).toContain(`To go on: knack loop next ${first.run}`);
     const ended = await client(["submit", first.run, "debrief", "--usd", "0.25"]);
     expect(JSON.parse(ended.stdout)).toMatchObject({
       ...{
@@ -82,15 +85,25 @@ describe("An agent with subagents of its own", () => {
 });
 
 describe("Time", () => {
-  test("that is up stops the workers, and what there is is consolidated", async () => {
-    const stage = setStage({ "step-worker": { hang: 60_000 } });
+  /** A run with so many milliseconds, whose step never ends. */
+  async function runUntil(ms: number) {
+    const stage = setStage({ "step-worker": { hang: 600_000 } });
     const goal = `${stage.home}/goal.json`;
-    writeFileSync(
-      goal,
-      JSON.stringify({ id: "g", description: "Write done.txt", deadline: Date.now() + 12_000 }),
-    );
+    const deadline = Date.now() + ms;
+    writeFileSync(goal, JSON.stringify({ id: "g", description: "Write done.txt", deadline }));
     const { work, harness } = stage;
     const ran = await stage.run(["start", "--goal", goal, "--work", work, "--harness", harness, "--json"]);
+    return { stage, ran, inputs: stage.calls().find(({ role }) => role === "step-worker")?.inputs };
+  }
+
+  test("that is up stops the workers, and what there is is consolidated", async () => {
+    let ms = 6_000;
+    let { stage, ran, inputs } = await runUntil(ms);
+    // On a busy machine it may take longer to come so far, and to consolidate.
+    while (!(inputs && stage.has(".memory-consolidation/consolidation_record.json")) && ms < 150_000) {
+      ms *= 3;
+      ({ stage, ran, inputs } = await runUntil(ms));
+    }
     expect(ran.code).toBe(1);
     expect(JSON.parse(ran.stdout)).toMatchObject({
       end: { end: "aborted", because: "execute: the deadline is reached" },
@@ -106,10 +119,50 @@ describe("Time", () => {
     ]);
     expect(stage.read(".errors/abort.json")).toMatchObject({ phase: "execute" });
     expect(stage.read(".execute/summary.json")).toMatchObject({ returnReason: "abort" });
-    const inputs = stage.calls().at(-1)?.inputs;
-    expect(inputs?.msUntilDeadline).toBeLessThan(12_000);
+    expect(inputs?.msUntilDeadline).toBeLessThan(ms);
     expect(inputs?.msUntilDeadline).toBeGreaterThan(0);
+    expect(stage.listProcesses()).toEqual([]);
   });
+
+  test("that a step waits for is not held up by a condition that takes long to check", async () => {
+    const wait = {
+      ...{ id: "w", kind: "wait", description: "let it settle", durationMs: 300 },
+      condition: { kind: "command", command: "sleep 60" },
+    };
+    const work = {
+      ...{ id: "s1", kind: "work", description: "write done.txt" },
+      successSignal: { kind: "file-exists", path: "done.txt" },
+    };
+    const stage = setStage({ strategist: { artifact: { steps: [wait, work] } } });
+    expect(await stage.start()).toMatchObject({ code: 0 });
+    expect(stage.lines(".execute/log.jsonl").map(({ stepId, summary }) => [stepId, summary])).toEqual([
+      ["w", "duration"],
+      ["s1", "done.txt is there"],
+    ]);
+  });
+
+  test("that is over before a run begins is an error", async () => {
+    const stage = setStage();
+    const goal = `${stage.home}/goal.json`;
+    writeFileSync(goal, '{"description": "Write done.txt", "deadline": "2020-01-01"}');
+    const ran = await stage.run(["start", "--goal", goal, "--harness", stage.harness]);
+    expect(ran).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("2020-01-01T00:00:00.000Z, is over"),
+    });
+    expect((await stage.run(["list"])).stdout).toContain("No runs yet.");
+  });
+});
+
+describe("A worker", () => {
+  test.each([[["resume"]], [["start", "--goal", "x"]], [["adopt", "l"]]])(
+    "cannot start or change a loop: %j",
+    async (words) => {
+      const stage = setStage();
+      const ran = await stage.run(words, { env: { KNACK_WORKER: "x" } });
+      expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("This is a worker of a loop") });
+    },
+  );
 });
 
 describe("Ctrl-C", () => {

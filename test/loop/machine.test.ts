@@ -244,6 +244,16 @@ describe("The timing posture", () => {
     expect(execution?.endedAt).toBeLessThan(noon + 620_000);
   });
 
+  test("without a window holds until shortly before the deadline, so that it does not end as an abort", () => {
+    const posture = { timingPosture: "hold-and-revise" };
+    const goal = { ...setUp().goal, deadline: noon + 1_000_000 };
+    const { reason, execution } = walk({ strategy: posture, plans }, { goal });
+    expect(reason).toBe("hold-and-revise-window-end");
+    // A tenth is kept for consolidation, a tenth of the rest for the debrief.
+    expect(execution?.endedAt).toBeGreaterThanOrEqual(noon + 809_000);
+    expect(execution?.endedAt).toBeLessThan(noon + 820_000);
+  });
+
   test("continuous-observation looks until its window ends and changes nothing", () => {
     const posture = { timingPosture: "continuous-observation", window: { ms: 600_000 } };
     const { reason, execution } = walk({ strategy: posture, plans, criteria: [true, false] });

@@ -89,6 +89,24 @@ describe("What a run learned", () => {
     expect(await stage.run(["adopt", "nothing"])).toMatchObject({ code: 2 });
   });
 
+  test.each(["candidate", "frozen"])(
+    "meanwhile stays, though a %s run that was interrupted began without it",
+    async (mode) => {
+      const stage = setStage({ "step-worker": { kill: true } });
+      const state = join(stage.home, "state");
+      const words = ["--kind", "docs", "--state", state];
+      const killed = await stage.start([...words, "--mode", mode]);
+      expect(killed.signal).toBe("SIGKILL");
+      const [run = ""] = /l[0-9a-z]{8}/.exec(killed.stderr) ?? [];
+      stage.tell(teaches);
+      const other = ["start", "--goal", "Write it", "--harness", stage.harness];
+      expect(await stage.run([...other, ...words])).toMatchObject({ code: 0 });
+      const resumed = await stage.run(["resume", run]);
+      expect(resumed).toMatchObject({ code: 2, stderr: expect.stringContaining("changed since the run") });
+      expect(readFileSync(join(state, "strategies/docs/short.md"), "utf8")).toContain("Write one file.");
+    },
+  );
+
   test("that was refused says why", async () => {
     const outside = { ...change, target: "../../outside.md" };
     const hook = { ...change, changeKind: "new-hook", target: "hooks/x.sh" };

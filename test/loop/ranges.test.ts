@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { setStage } from "./stage.ts";
@@ -40,6 +40,12 @@ describe("The range", () => {
       ...["debrief completed", "improve completed", "memory-consolidation completed"],
     ]);
     expect(stage.read(".execute/summary.json")).toEqual(summary);
+    const inputs = stage.calls().at(-1)?.inputs ?? {};
+    const paths = Object.entries(inputs).filter(([name]) => /Paths?$/.test(name) && name !== "outputPath");
+    expect(paths.flatMap(([, path]) => path).filter((path) => path && !existsSync(path as string))).toEqual(
+      [],
+    );
+    expect(paths.filter(([, path]) => path === null).map(([name]) => name)).toEqual(["executeLogPath"]);
     expect(stage.has(".memory-consolidation/consolidation_record.json")).toBe(true);
   });
 
@@ -70,6 +76,9 @@ describe("A work folder", () => {
     const again = await stage.start();
     expect(again).toMatchObject({ code: 2 });
     expect(again.stderr).toContain("holds the work of another run");
+    rmSync(join(stage.work, ".coordinator"), { recursive: true });
+    expect((await stage.start()).stderr).toContain("holds the work of another run");
+    expect(stage.has(".plan/plan.json")).toBe(true);
   });
 
   test("is written again from the ledger when it is lost", async () => {

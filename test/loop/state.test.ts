@@ -65,10 +65,35 @@ describe("A state folder", () => {
     );
   });
 
+  test("is made of what a killed process began to make", async () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, "runs"));
+    writeFileSync(join(folder, "policy.json.123.new"), "{");
+    writeFileSync(join(folder, "policy.json"), "{}");
+    const state = await openStateFolder(folder, { searchPath, at: noon });
+    expect(git(state.path, "ls-files").trim().split("\n")).toEqual(["policy.json", "runs/index.json"]);
+    expect(state.readPolicy().unusedRuns).toBe(20);
+  });
+
   test("says which of its files is damaged", async () => {
     const state = await aState();
     writeFileSync(join(state.path, "policy.json"), '{"unusedRun": 5}');
     expect(() => state.readPolicy()).toThrow(/policy.json in .*: .*unusedRun/);
+  });
+});
+
+describe("A person's policy", () => {
+  test("is kept, though nobody committed it", async () => {
+    const state = await aState();
+    writeFileSync(join(state.path, "policy.json"), '{"unusedRuns": 5}\n');
+    await state.keepPolicy(noon);
+    await state.commitChanges([aChange("notes/a.md", "a\n")], { run: "r1", at: noon, head: null });
+    expect(state.readPolicy().unusedRuns).toBe(5);
+    expect(git(state.path, "log", "--format=%an %s", "-1", "--skip=1").trim()).toBe(
+      "Knack policy: changed by a person",
+    );
+    writeFileSync(join(state.path, "policy.json"), '{"unusedRuns": "five"}\n');
+    await expect(state.keepPolicy(noon)).rejects.toThrow(/policy.json in .*: unusedRuns/);
   });
 });
 
@@ -169,7 +194,9 @@ describe("Curation", () => {
     const files = ["a", "b", "c", "d"].map((name) => aChange(`notes/${name}.md`, `${name}\n`));
     await state.commitChanges(files, { run: "r0", at: noon, head: null });
     const stateSha = await state.readHead();
-    for (let n = 1; n <= 20; n++) await state.recordRun(aRun(n, { stateSha, used: ["notes/b.md"] }), noon);
+    const used = Array.from({ length: 20 }, (_, n) => aRun(n + 1, { stateSha, used: ["notes/b.md"] }));
+    writeFileSync(join(state.path, "runs/index.json"), JSON.stringify(used));
+    git(state.path, "-c", "user.name=P", "-c", "user.email=p@x", "commit", "-qam", "runs");
     const curation = {
       archive: ["a", "b", "gone"].map((name) => ({ path: `notes/${name}.md`, reason: "unused" })),
       merge: [{ from: ["notes/c.md", "notes/d.md"], into: "notes/cd.md", content: "c and d\n" }],
@@ -247,11 +274,15 @@ describe("Ten runs before a change and ten since", () => {
         ...{ run: `change-${n}`, at: noon, head: null },
       });
     let count = 0;
+    // All but the last are written at once, which saves the time of thirty commits.
     const play = async (score: number) => {
       const stateSha = await state.readHead();
       const successCriteriaMet = score === 1 ? "yes" : "no";
-      for (let n = 0; n < 10; n++)
-        await state.recordRun(aRun(++count, { score, successCriteriaMet, stateSha }), noon);
+      const ten = Array.from({ length: 10 }, () => aRun(++count, { score, successCriteriaMet, stateSha }));
+      const known = [...state.readRuns(), ...ten.slice(0, 9)];
+      writeFileSync(join(state.path, "runs/index.json"), JSON.stringify(known));
+      git(state.path, "-c", "user.name=P", "-c", "user.email=p@x", "commit", "-qam", "runs");
+      await state.recordRun(ten[9] as PastRun, noon);
     };
     const curate = () => state.curate(nothing, { run: `curation-${count}`, at: noon, head: null });
     await play(0);

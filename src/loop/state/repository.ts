@@ -39,6 +39,9 @@ export class StateRepository {
     mkdirSync(this.path, { recursive: true, mode: 0o700 });
     if (existsSync(join(this.path, ".git")) && (await this.git.ask(["rev-parse", "--verify", "HEAD"])))
       return;
+    // What a killed process was about to write is no stranger's.
+    for (const name of readdirSync(this.path))
+      if (name.replace(/\.\d+\.new$/, "") in files && !(name in files)) rmSync(join(this.path, name));
     const found = readdirSync(this.path).filter(
       (name) => name !== ".git" && !(name in files || name === "runs"),
     );
