@@ -10,6 +10,7 @@ export {
   type JsonObject,
   limitDepth,
   parseObject,
+  toSnakeCase,
 } from "./json.ts";
 export {
   isInsideFolder,

@@ -20,6 +20,13 @@ export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** A field's name as programs read it; names of settings and other keys that are data stay as they are. */
+export function toSnakeCase(name: string): string {
+  return /^[a-z][a-zA-Z0-9]*$/.test(name)
+    ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    : name;
+}
+
 /** Levels of a value that are kept: more would only exhaust the stack. */
 const deepest = 32;
 

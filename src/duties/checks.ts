@@ -577,7 +577,7 @@ function findValidWaiver(view: DutyView, duty: string): Waiver | null {
 }
 
 /** The waivers of a session that nothing proves, each with the reason. */
-export function listFalseWaivers(view: Pick<DutyView, "session" | "cited">) {
+export function listFalseWaivers(view: Judged) {
   return view.session.flatMap((goal) =>
     goal.waivers.flatMap((waiver) => {
       const why = explainFalse(waiver, goal, view);
@@ -587,23 +587,25 @@ export function listFalseWaivers(view: Pick<DutyView, "session" | "cited">) {
 }
 
 type Dated<Value> = Value & { readonly at: number };
+/** What a waiver is judged by; the facts are those of the goal that is looked at. */
+type Judged = Pick<DutyView, "goal" | "facts" | "session" | "cited">;
 
 /** Why a waiver is false; null where what it cites proves it. */
 function explainFalse(
   { duty: name, reason, cites, at }: Dated<Waiver>,
   goal: Goal,
-  { cited, session }: Pick<DutyView, "cited" | "session">,
+  view: Judged,
 ): string | null {
   const duty = duties.find((one) => one.name === name);
   const says = `waiver of ${name} (${reason})`;
   if (duty === undefined) return `${says}: there is no such duty`;
   if (!duty.waivable.includes(reason)) return `${says}: it cannot be waived for that`;
-  const entry = cited.get(cites);
+  const entry = view.cited.get(cites);
   if (entry === undefined) return `${says}: nothing on the ledger is called ${cites}`;
   if ((entry.at ?? 0) > at) return `${says}: ${cites} came later`;
   const wanted = proofs[reason];
   if (entry.type !== wanted) return `${says}: ${cites} is ${entry.type} and not ${wanted}`;
-  return explainUnproved(entry, goal, at, session, says);
+  return explainUnproved(entry, goal, at, view, says);
 }
 
 const proofs = {
@@ -619,7 +621,7 @@ function explainUnproved(
   entry: Proof | LedgerEntry,
   goal: Goal,
   at: number,
-  session: readonly Goal[],
+  { goal: looked, facts, session }: Judged,
   says: string,
 ): string | null {
   switch (entry.type) {
@@ -629,9 +631,11 @@ function explainUnproved(
         ? `${says}: ${entry.key} blocks nothing of this goal`
         : null;
     }
-    case "goal.opened":
+    case "goal.opened": {
       if (entry.data.goal !== goal.id) return `${says}: ${entry.key} is another goal`;
-      return (goal.closed?.facts.outputChars ?? 0) < fewChars ? null : `${says}: there is output`;
+      const known = goal.id === looked.id ? facts : goal.closed?.facts;
+      return (known?.outputChars ?? 0) < fewChars ? null : `${says}: there is output`;
+    }
     case "goal.claimed": {
       const { who, until } = entry.data;
       const isOther = who !== goal.session && who !== goal.claim?.who;

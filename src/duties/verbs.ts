@@ -158,9 +158,9 @@ async function change(
   });
 }
 
-function need(text: string, what: string): string {
+function need(text: string, what: string, { example }: Pick<Verb, "example">): string {
   if (text !== "") return text;
-  throw refuse(`${what} is missing.`, "knack goal --help has examples.");
+  throw refuse(`${what} is missing.`, `For example: ${example}`);
 }
 
 const said = (data: GoalReply["data"], ...lines: readonly string[]): GoalReply => ({ data, lines });
@@ -172,7 +172,7 @@ const open: Verb = {
   example: 'knack goal open "Find out why the build is slow" --category tooling',
   run: (call) => {
     const { deps, caller, input, text } = call;
-    need(text, "What is to be done");
+    need(text, "What is to be done", open);
     return deps.store.transaction(async (tx) => {
       const now = deps.clock.now();
       const category = input.category ?? classifyDomain({ trigger: text, action: text, kind: "multi-step" });
@@ -210,7 +210,7 @@ const observe: Verb = {
     const work = await findWork(call.deps.store, found);
     return change({ ...call, input: { ...call.input, goal: found.id } }, async (goal, tx) => {
       const text = call.text || (work?.facts.excerpt ?? goal.closed?.facts.excerpt ?? "");
-      need(text, "What was seen");
+      need(text, "What was seen", observe);
       const factors = await weigh(tx, goal, work, text, call);
       const score = scoreFactors(factors);
       const observation = makeId("o", `${goal.id} ${text}`);
@@ -276,7 +276,10 @@ const keep: Verb = {
         `The goal ${goal.id} has no observation ${input.observation}.`,
         `knack goal check --goal ${goal.id}`,
       );
-    const insight = cutAtWord(need(call.text || (best?.text ?? ""), "What is to be kept"), insightChars);
+    const insight = cutAtWord(
+      need(call.text || (best?.text ?? ""), "What is to be kept", keep),
+      insightChars,
+    );
     const pages = await deps.pages({ id: goal.project, root: goal.root });
     const page = input.page ?? (await pages?.find(insight, { limit: 1 }))?.[0]?.page ?? null;
     const evidence = best?.excerpt ?? goal.closed?.facts.excerpt ?? "";
@@ -330,7 +333,7 @@ const predict: Verb = {
   example: 'knack goal predict "The cache key is the cause" --confidence 0.7',
   run: (call) =>
     change(call, async (goal) => {
-      const claim = need(call.text, "What will turn out");
+      const claim = need(call.text, "What will turn out", predict);
       const prediction = makeId("p", `${goal.id} ${claim}`);
       const data = {
         prediction,
@@ -375,7 +378,7 @@ const reflect: Verb = {
   example: 'knack goal reflect --prediction p1 "Look at the cache before the network."',
   run: (call) =>
     change(call, async (goal) => {
-      const text = need(call.text, "What it teaches");
+      const text = need(call.text, "What it teaches", reflect);
       const prediction = call.input.prediction ?? null;
       const resolved = goal.resolutions.find((one) => one.prediction === prediction);
       if (prediction !== null && !resolved)
@@ -415,7 +418,7 @@ const conclude: Verb = {
     'knack goal conclude "The registry is down" --evidence "curl: 503; npm: ETIMEDOUT" --blocks "release"',
   run: (call) =>
     change(call, async (goal) => {
-      const text = need(call.text, "What was concluded");
+      const text = need(call.text, "What was concluded", conclude);
       const conclusion = makeId("c", `${goal.id} ${text}`);
       const evidence = (call.input.evidence ?? []).map((one) => ({
         text: oneLine(redact(one.replace(/^~/, ""))),
@@ -475,7 +478,7 @@ const metaVerb: Verb = {
   example: 'knack goal meta "Ask for the schema before reading the code."',
   run: (call) =>
     change(call, async (goal) => ({
-      entries: [makeEntry(call, goal, "goal.meta", { insight: need(call.text, "What it taught") })],
+      entries: [makeEntry(call, goal, "goal.meta", { insight: need(call.text, "What it taught", metaVerb) })],
       reply: said({ goal: goal.id }, "Captured."),
     })),
 };
@@ -607,7 +610,10 @@ const prefetchVerb: Verb = {
       if (!topic) throw refuse("About which topic?", "Use --topic.");
       return {
         entries: [
-          makeEntry(call, goal, "goal.prefetched", { topic, report: need(call.text, "What was found") }),
+          makeEntry(call, goal, "goal.prefetched", {
+            topic,
+            report: need(call.text, "What was found", prefetchVerb),
+          }),
         ],
         reply: said({ goal: goal.id, topic }, `Handed over: ${topic}`),
       };
@@ -680,7 +686,7 @@ const board: Verb = {
     return said(
       { goals, debts },
       ...(goals.length === 0
-        ? ["No goal is open here."]
+        ? ['No goal is open here. To open one: knack goal open "…"']
         : goals.map(
             (one) =>
               `${one.goal}  ${one.claimed_by ? `[${one.claimed_by}] ` : ""}${one.text}${describeDeadline(one.deadline, now)}`,
@@ -837,7 +843,11 @@ function describeCheck(checked: GoalCheck): string[] {
       `  ${duty}: ${verdict}${blocking ? ", blocks" : ""}: ${reasons.join("; ")}`,
       ...repairs.flatMap(({ say, command }) => [`    ${say}`, `      ${command}`]),
     ]),
-    open.length === 0 ? "  Every duty is met." : blocked ? "  Not to be closed yet." : "  Nothing blocks.",
+    open.length === 0
+      ? "  Every duty is met."
+      : blocked
+        ? `  Not to be closed yet; without its lesson, with a debt: knack goal close --goal ${goal} --unlearned`
+        : "  Nothing blocks.",
   ];
 }
 

@@ -123,5 +123,18 @@ export async function aHeldTurn(config: object) {
     const all = { at, goal: "g1", text: "Read the tide table", blocked: true, owes: null, repairs, ...more };
     writeFileSync(verdict, JSON.stringify(all));
   };
-  return { ...made, judge, verdict, stop: async (more: object = {}) => said(await hook(stop(more), made)) };
+  /** The worker has finished: nothing more is to come, so nobody waits for it. */
+  const finish = () => {
+    const log = join(made.knackHome, "log");
+    mkdirSync(log, { recursive: true });
+    const state = { doneAt: Date.now() + 60_000, failures: 0, error: null };
+    writeFileSync(join(log, "worker.json"), JSON.stringify(state));
+  };
+  return {
+    ...made,
+    judge,
+    finish,
+    verdict,
+    stop: async (more: object = {}) => said(await hook(stop(more), made)),
+  };
 }

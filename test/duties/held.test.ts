@@ -33,14 +33,9 @@ describe("The end of a turn", () => {
   });
 
   test("is not held by a verdict about an earlier turn", async () => {
-    const { judge, stop, knackHome } = await aHeldTurn({ duties: "block" });
+    const { judge, finish, stop } = await aHeldTurn({ duties: "block" });
     judge({}, Date.now() - 60_000);
-    // The worker has finished: nothing more is to come, so nobody waits for it.
-    mkdirSync(join(knackHome, "log"), { recursive: true });
-    writeFileSync(
-      join(knackHome, "log", "worker.json"),
-      JSON.stringify({ doneAt: Date.now() + 60_000, failures: 0, error: null }),
-    );
+    finish();
     expect((await stop())?.decision).toBeUndefined();
   });
 

@@ -219,6 +219,34 @@ describe("Phase 9.5d and the abbreviation policy, waivers and the zone", () => {
     await sees(desk, goal, "waivers", "fail", "waiver of reflection");
   });
 
+  test("a waiver is proved by an entry of its own kind, of this goal, and of no later time", async () => {
+    const desk = aDesk();
+    const [goal = ""] = await desk.live("waived", [asked("Read the tides"), ran("ls"), replied(long)], null);
+    const session = (await desk.goal("show", "--goal", goal)).json.goal.session;
+    const { key: opened, goal: silent } = (await desk.as(session, "open", "Read the chart")).json;
+    const conclude = (...words: string[]) =>
+      desk.goal("conclude", ...words, "--evidence", "curl: 503; npm: ETIMEDOUT", "--goal", silent);
+    const blocked = (await conclude("The gauge is down", "--blocks", "release")).json;
+    const idle = (await conclude("The chart is old")).json;
+    const own = (await desk.as(session, "claim", "--goal", silent)).json;
+    const waive = async (of: string, duty: string, reason: string, cites: string) => {
+      const words = ["--duty", duty, "--reason", reason, "--cites", cites];
+      return (await desk.as(session, "waive", "--goal", of, ...words)).json.proved;
+    };
+    expect(await waive(silent, "evidence", "no-output", opened)).toBe(true);
+    expect(await waive(goal, "evidence", "no-output", `goal:${goal}:opened`)).toBe(false);
+    expect(await waive(goal, "evidence", "no-output", opened)).toBe(false);
+    expect(await waive(silent, "prefetch", "blocked", blocked.key)).toBe(true);
+    expect(await waive(silent, "prefetch", "blocked", idle.key)).toBe(false);
+    expect(await waive(goal, "prefetch", "blocked", blocked.key)).toBe(false);
+    expect(await waive(silent, "prefetch", "blocked", opened)).toBe(false);
+    expect(await waive(silent, "reflection", "blocked", blocked.key)).toBe(false);
+    expect(await waive(silent, "lesson", "deferred", own.key)).toBe(false);
+    // A conclusion that was wrong proves nothing any more.
+    await desk.goal("recheck", "--conclusion", blocked.conclusion, "--wrong", "--goal", silent);
+    expect((await desk.duty("waivers", silent)).reasons.join()).toContain("blocks nothing of this goal");
+  });
+
   test("the zone is measured from the transcript; unknown leaves nothing out", async () => {
     const desk = aDesk();
     const goal = await desk.open("Read the tide table");

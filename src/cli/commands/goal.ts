@@ -72,7 +72,10 @@ export const goal = defineCommand({
         const actor = env.CLAUDECODE || env.KNACK_SESSION ? ("agent" as const) : ("person" as const);
         const who = session ?? userInfo().username;
         const { data, lines, isNo } = await knack.goal(verb, { project, session, actor, who }, input);
-        return isNo ? call.refuse(data, [...lines]) : call.answer(data, [...lines]);
+        // What was asked for goes to standard output, also where the answer is no.
+        return isNo && !looking.has(verb)
+          ? call.refuse(data, [...lines])
+          : call.answer(data, [...lines], isNo ? 1 : 0);
       },
       { dryRun: false, create: verb === "open" },
     );

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { findAgent } from "../../agents/index.ts";
-import { escapeControls } from "../../base/index.ts";
+import { escapeControls, toSnakeCase } from "../../base/index.ts";
 import { type JudgeAgent, judgeAgents, userHome } from "../../settings/index.ts";
 import type { IngestProgress } from "../../transcripts/index.ts";
 import { redact } from "../../trust/index.ts";
@@ -110,13 +110,6 @@ function cleanValue(key: string, value: unknown): unknown {
 function toWire(key: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return cleanValue(key, value);
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [toSnakeCase(name), one]));
-}
-
-/** A field's name as programs read it; names of settings and other keys that are data stay as they are. */
-function toSnakeCase(name: string): string {
-  return /^[a-z][a-zA-Z0-9]*$/.test(name)
-    ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-    : name;
 }
 
 function callName(env: CliEnv): string {
