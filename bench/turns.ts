@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ import { claudeLines } from "../test/helpers/claude.ts";
 import { prose, seeded } from "../test/helpers/history.ts";
 import { aLibrary } from "./library.ts";
 import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
+import { writeRepeats } from "./repeats.ts";
 
 const session = "5f0c1a52-0000-4000-8000-000000000001";
 const cli = join(root, "dist/cli.js");
@@ -21,12 +22,16 @@ export async function turns(): Promise<Figure[]> {
     figures.push(await afterTurn(`a turn in a session of ${events} events`, { events, skills: 20 }));
   for (const skills of [200, 2_000, 20_000])
     figures.push(await afterTurn(`a turn beside a library of ${skills} skills`, { events: 500, skills }));
+  const published = { events: 500, skills: 20_000, publishes: true };
+  figures.push(await afterTurn("a turn beside 20000 skills, where Knack has published something", published));
   return figures;
 }
 
 interface Past {
   readonly events: number;
   readonly skills: number;
+  /** Knack itself has written something, which it watches from then on. */
+  readonly publishes?: boolean;
 }
 
 async function afterTurn(what: string, past: Past): Promise<Figure> {
@@ -51,6 +56,7 @@ async function afterTurn(what: string, past: Past): Promise<Figure> {
       return run(env);
     };
     const first = await work();
+    if (past.publishes) publish(project, env);
     const times: number[] = [];
     for (let round = 0; round < rounds; round++) {
       appendFileSync(
@@ -65,6 +71,16 @@ async function afterTurn(what: string, past: Past): Promise<Figure> {
     console.log(`  ${what}: the first time ${first.toFixed(1)} s, then ${seconds} s`);
     return atMost(what, median(times), bar, " s of processor time");
   });
+}
+
+/** Has Knack write a rule, by a lesson of earlier sessions that a person keeps. */
+function publish(cwd: string, env: NodeJS.ProcessEnv): void {
+  writeRepeats(join(dirname(cwd), ".claude/projects/-home-dev-app"), 12);
+  const knack = (...args: string[]) => spawnSync(process.execPath, [cli, ...args], { cwd, env, encoding: "utf8" });
+  knack("learn", "--json");
+  const { lessons } = JSON.parse(knack("lessons", "--status", "active", "--json").stdout);
+  const { status, stderr } = knack("lessons", "keep", lessons[0].id, "--where", "everywhere");
+  if (status !== 0) throw new Error(`Nothing was published: ${stderr}`);
 }
 
 const eventsPerTurn = 8;

@@ -113,9 +113,7 @@ export function openCurator(
      */
     probation: async (): Promise<ProbationMove[]> => {
       const moves: ProbationMove[] = [];
-      // Where nothing is kept the library, which may be large, need not be read.
-      if ((await readHistory(deps.store)).kept.length === 0) return moves;
-      for (const item of await listOnProbation(deps, await library.items(), library.refuses)) {
+      for (const item of await listOnProbation(deps, library.refuses)) {
         const [first] = item.kept as [PublishedItem];
         const move = decideMove(item, first);
         if (move === null) continue;
@@ -237,17 +235,16 @@ function decideMove(item: StockedItem, { name, origin }: PublishedItem): Probati
     : null;
 }
 
-/** The skills that are where they are by Knack's word alone. */
+/** The skills that are where they are by Knack's word alone. The ledger knows them: a library, which may be large, is not read. */
 async function listOnProbation(
   deps: PublishDeps,
-  items: readonly Item[],
   refuses: (root: string | null, id: string) => Promise<string | null>,
 ): Promise<StockedItem[]> {
   const { store } = deps;
   const history = await readHistory(store);
   const roots = new Map((await store.projects.list()).map(({ id, root }) => [id, root]));
   const found: StockedItem[] = [];
-  for (const item of buildOwnItems(await readFacts(deps, items, history))) {
+  for (const item of buildOwnItems(await readFacts(deps, [], history))) {
     const [first] = item.kept as [PublishedItem];
     if (item.kind !== "skill" || item.pinned || item.edited || item.approved) continue;
     if (item.reach === "draft" && item.kept.some(({ held }) => held !== undefined)) continue;
