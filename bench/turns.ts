@@ -76,7 +76,8 @@ async function afterTurn(what: string, past: Past): Promise<Figure> {
 /** Has Knack write a rule, by a lesson of earlier sessions that a person keeps. */
 function publish(cwd: string, env: NodeJS.ProcessEnv): void {
   writeRepeats(join(dirname(cwd), ".claude/projects/-home-dev-app"), 12);
-  const knack = (...args: string[]) => spawnSync(process.execPath, [cli, ...args], { cwd, env, encoding: "utf8" });
+  const knack = (...args: string[]) =>
+    spawnSync(process.execPath, [cli, ...args], { cwd, env, encoding: "utf8" });
   knack("learn", "--json");
   const { lessons } = JSON.parse(knack("lessons", "--status", "active", "--json").stdout);
   const { status, stderr } = knack("lessons", "keep", lessons[0].id, "--where", "everywhere");

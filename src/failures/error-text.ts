@@ -200,15 +200,15 @@ const logTag = /^\[(?!error)[@a-z/]+\] (?=\S)/;
 const stamp = /^\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z| UTC)?\]?\s*/;
 const mostRead = 6_000;
 
+const framed = /^[│┃╷╵║|]|[│┃║]$/;
+
 function clean(raw: string): string {
   const line = raw.length > 600 ? raw.slice(0, 600) : raw;
   const plain = line.includes("[") ? line.replace(colours, "") : line;
-  const said = plain.includes("<") ? plain.replace(/<\/?tool_use_error>/g, "") : plain;
+  const said = (plain.includes("<") ? plain.replace(/<\/?tool_use_error>/g, "") : plain).trim();
   // The shell that complains is not what the complaint is about.
   return (
-    said
-      .trim()
-      .replace(/^[│┃╷╵║|]+\s*|\s*[│┃║]+$/g, "")
+    (framed.test(said) ? said.replace(/^[│┃╷╵║|]+\s*|\s*[│┃║]+$/g, "") : said)
       // Docker's builder counts its steps and seconds.
       .replace(/^(?:#\d+ (?:\d+\.\d+ )?|\d+\.\d{3} )/, "")
       .replace(/^npm (?:error|ERR!) +/, "")

@@ -241,9 +241,14 @@ function complainsUnderName({ name, written, args }: Run, line: string): boolean
     );
   if (name === "git" || args.includes("git"))
     return gitComplaint.test(line) || (args.includes("commit") && nothingCommitted.test(line));
-  const found = line.includes(name) ? findCause(line) : null;
+  // Most lines that name a program complain of nothing; looking for a cause costs many times more.
+  const found = line.includes(name) && lacksSomething.test(line) ? findCause(line) : null;
   return found?.cause === "missing-program" && (found.about === name || found.about === written);
 }
+
+/** What every line that says that a program is missing has one of. */
+const lacksSomething =
+  /not found|not be found|executable|no such file|failed to spawn|enoent|not recognized/i;
 
 const gitComplaint = /^(?:fatal|error): |^CONFLICT \(|^! \[(?:remote )?rejected\]|^Automatic merge failed/;
 
