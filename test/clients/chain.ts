@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import type { AgentId } from "../../src/agents/agents.ts";
@@ -23,6 +23,8 @@ export interface DrivenAgent {
   readonly shell: (command: string) => Step;
   /** What Knack tells it is not in its own record of the session. */
   readonly isToldBeside?: boolean;
+  /** Nothing of Knack's runs for a call that succeeds. */
+  readonly hearsFailuresAlone?: boolean;
   /** Knack's commands are answered without the model. */
   readonly answersCommands?: boolean;
   /** The words that start it. */
@@ -41,6 +43,8 @@ export interface DrivenMachine {
   readonly session: (prompt: string) => Promise<string[]>;
   readonly run: (...words: string[]) => ReturnType<typeof knack>;
   readonly settled: () => Promise<void>;
+  /** The events that Knack's hook was given, by the agent's names. */
+  readonly heard: () => string[];
   /** The agent's folder but for what it keeps for everybody. */
   readonly files: () => Record<string, string>;
 }
@@ -107,7 +111,14 @@ export async function openMachine(
   const program = (await agent.program()).map((word) => `"${word}"`).join(" ");
   const does = isAsked ? `exec ${program} "$@"` : "exit 1";
   writeFileSync(join(bin, agent.id), `#!/bin/sh\n${does}\n`, { mode: 0o755 });
-  const env = { ...dressed, PATH: `${bin}${delimiter}${dressed.PATH ?? ""}` };
+  const heard = join(stage.root, "heard");
+  writeFileSync(heard, "");
+  const env = {
+    ...dressed,
+    PATH: `${bin}${delimiter}${dressed.PATH ?? ""}`,
+    NODE_OPTIONS: `--require ${JSON.stringify(join(import.meta.dirname, "heard.cjs"))}`,
+    HEARD_EVENTS: heard,
+  };
   const config = join(stage.home, agent.folder);
   const requests = stage.server.requests as RecordedRequest[];
   return {
@@ -127,6 +138,7 @@ export async function openMachine(
     },
     run: (...words) => knack(words, { home: stage.home, cwd: stage.project, env }),
     settled: () => settled(stage.home),
+    heard: () => readFileSync(heard, "utf8").trim().split("\n"),
     files: () => {
       const all = Object.entries(filesIn(config));
       return Object.fromEntries(all.filter(([path]) => !agent.keeps.test(path)));
@@ -134,9 +146,18 @@ export async function openMachine(
   };
 }
 
+/** What agents call the events that capabilities need. */
+const events: { readonly [Needs in Capability]?: RegExp } = {
+  start: /^SessionStart$/,
+  prompt: /^(?:UserPromptSubmit|BeforeAgent)$/,
+  failure: /^(?:PostToolUse|PostToolUseFailure|AfterTool)$/,
+  "turn end": /^(?:Stop|AfterAgent)$/,
+  "session end": /^SessionEnd$/,
+};
+
 /** A failure and its fix in one session, told in the next ones, and Knack uninstalled without a trace. */
 export async function playChain(agent: DrivenAgent): Promise<void> {
-  const { stage, session, run, settled, files } = await openMachine(agent);
+  const { stage, session, run, settled, heard, files } = await openMachine(agent);
   const before = files();
   const set = await run("init", "--yes");
   expect(set.code, set.stdout + set.stderr).toBe(0);
@@ -150,6 +171,15 @@ export async function playChain(agent: DrivenAgent): Promise<void> {
   expect(JSON.parse((await run("lessons", "--json")).stdout).lessons).toHaveLength(1);
 
   const can = (capability: Capability) => abilities[agent.id][capability].how === "tested";
+  for (const [capability, names] of Object.entries(events))
+    expect(
+      heard().some((event) => names.test(event)),
+      `${capability}, heard ${heard()}`,
+    ).toBe(can(capability as Capability));
+  // One of four calls failed.
+  if (agent.hearsFailuresAlone)
+    expect(heard().filter((event) => events.failure?.test(event))).toHaveLength(1);
+
   // An agent may ask the model before a server is there.
   const last = first.at(-1) ?? "";
   if (can("mcp")) expect(last).toContain("skill_learning_start");

@@ -7,6 +7,7 @@ import { installMoreClients, moreClients } from "./install.mjs";
 
 const copilot: DrivenAgent = {
   id: "copilot",
+  hearsFailuresAlone: true,
   folder: ".copilot",
   keeps:
     /^(?:session-state|logs|installed-plugins)\/|^(?:config\.json|session-store\.db|settings\.json\.lock|command-history-state\.json)/,

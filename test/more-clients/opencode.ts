@@ -10,6 +10,7 @@ export const hasOpenCode = process.platform === "linux" && process.arch === "x64
 export const opencode: DrivenAgent = {
   id: "opencode",
   isToldBeside: true,
+  hearsFailuresAlone: true,
   folder: ".config/opencode",
   keeps: /^(?:\.gitignore$|package\.json$|node_modules\/)/,
   dress: dressOpenCode,

@@ -11,6 +11,7 @@ import { installMoreClients } from "./install.mjs";
 const pi: DrivenAgent = {
   id: "pi",
   isToldBeside: true,
+  hearsFailuresAlone: true,
   answersCommands: true,
   folder: ".pi/agent",
   keeps: /^(?:sessions|bin)\/|^(?:auth|settings)\.json/,
