@@ -32,7 +32,6 @@ const impossible = (why: string): Ability => ({ how: "not possible", why });
 const typedOnly = impossible(
   "a slash is for the agent's own; type knack:status, knack:learn, knack:undo or knack:forget instead",
 );
-const notAsked = impossible("Knack does not know how to ask it yet");
 
 const claude = tested("2.1.325");
 const codex = tested("0.166.0");
@@ -68,12 +67,18 @@ export const abilities: Readonly<Record<AgentId, Readonly<Record<Capability, Abi
   },
   pi: {
     ...{ start: pi, prompt: pi, failure: pi, "turn end": pi, "session end": pi, commands: pi },
-    ...{ skills: pi, rules: pi, judge: notAsked, run: pi },
+    ...{ skills: pi, rules: pi, judge: pi, run: pi },
     mcp: impossible("it knows no MCP servers"),
   },
   cursor: {
     ...{ start: documented, "turn end": documented, "session end": documented },
-    ...{ mcp: documented, skills: documented, rules: documented, judge: notAsked, run: documented },
+    ...{
+      mcp: documented,
+      skills: documented,
+      rules: documented,
+      judge: impossible("Knack does not know how to ask it yet"),
+      run: documented,
+    },
     prompt: impossible("its hook for prompts takes no facts"),
     failure: impossible("its hook for failures takes no facts; the start of a session names what is known"),
     commands: impossible("its hook for prompts takes no facts"),

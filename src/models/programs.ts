@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { asObject, isObject, parseObject, readPlainText } from "../base/index.ts";
+import { asArray, asObject, isObject, parseObject, readPlainText } from "../base/index.ts";
 import type { JudgeAgent } from "../settings/index.ts";
 import {
   type Model,
@@ -411,4 +411,48 @@ function describeOpencodeError(error: unknown): string {
   return [statusCode, message ?? name].filter((one) => one !== undefined).join(" ");
 }
 
-const programs: Readonly<Record<JudgeAgent, AgentProgram>> = { claude, codex, gemini, opencode, copilot };
+/** pi without tools, extensions, skills or instructions; it keeps no session. */
+const pi: AgentProgram = {
+  smallModel: "anthropic/claude-haiku-4-5",
+  listArgs: (model) => [
+    ...["--print", "--mode", "json", "--no-session", "--no-tools", "--no-extensions", "--no-skills"],
+    ...["--no-prompt-templates", "--no-themes", "--no-context-files", "--offline", "--model", model],
+  ],
+  describeRequest: (request, folder) => {
+    const systemFile = join(folder, "system.md");
+    writeFileSync(systemFile, request.system, { mode: 0o600 });
+    return { args: ["--system-prompt", systemFile], input: describeForm(request) };
+  },
+  readOutput: readPi,
+};
+
+function readPi(run: EndedProgram, ms: number): ModelReply {
+  const answers = parseObjects(run.stdout)
+    .map(({ type, message }) => (type === "message_end" ? asObject(message) : null))
+    .filter((message) => message?.role === "assistant");
+  const used = answers.map((message) => asObject(message?.usage) ?? {});
+  const total = (name: string) => sum(used.map((usage) => usage[name]));
+  // A request that failed has counts of nothing.
+  const usage =
+    total("totalTokens") === 0
+      ? null
+      : readUsage({
+          input: [total("input"), total("cacheRead"), total("cacheWrite")],
+          output: total("output"),
+          // A model whose price it does not know costs it nothing.
+          usd: sum(used.map(({ cost }) => asObject(cost)?.total)) || null,
+        });
+  const last = answers.at(-1);
+  // Nobody is signed in, or it does not know the model: it says so before it begins.
+  if (!last && run.code !== 0) return noReply("refused", describeExit(run, "pi"), ms, unserved);
+  if (last?.stopReason === "error") return refuse(String(last.errorMessage ?? ""), "pi", ms, usage);
+  const text = asArray(last?.content)
+    .map((part) => String(asObject(part)?.text ?? ""))
+    .join("");
+  return text === "" ? noReply("unusable", describeExit(run, "pi"), ms, usage) : parseReply(text, ms, usage);
+}
+
+const programs: Readonly<Record<JudgeAgent, AgentProgram>> = {
+  ...{ claude, codex, gemini },
+  ...{ opencode, copilot, pi },
+};

@@ -38,6 +38,12 @@ function listTraces(env: Env): Readonly<Record<JudgeAgent, SignInTraces>> {
       files: [join(env.COPILOT_HOME || join(home, ".copilot"), "config.json")],
       status: null,
     },
+    // It is there for everybody who has started pi; which models it can ask is what tells.
+    pi: {
+      variables: [],
+      files: [join(env.PI_CODING_AGENT_DIR || join(home, ".pi/agent"), "auth.json")],
+      status: null,
+    },
   };
 }
 
@@ -51,7 +57,7 @@ export interface SignedInAgent {
 
 const titles: Readonly<Record<JudgeAgent, string>> = {
   ...{ claude: "Claude Code", codex: "Codex", gemini: "Gemini CLI" },
-  ...{ opencode: "OpenCode", copilot: "Copilot CLI" },
+  ...{ opencode: "OpenCode", copilot: "Copilot CLI", pi: "pi" },
 };
 
 /** The agents that are on the PATH and signed in, as far as can be told, in the order in which they are suggested. */
@@ -60,8 +66,8 @@ export async function findSignedIn(env: Env): Promise<SignedInAgent[]> {
   const found = await Promise.all(
     judgeAgents.map(async (agent) => {
       if (!(await isSignedIn(agent, traces[agent], env))) return [];
-      const judge = agent === "opencode" ? await chooseOpencodeModel(env) : agent;
-      return [{ agent, title: titles[agent], judge }];
+      const judge = await nameJudge(agent, env);
+      return judge === null ? [] : [{ agent, title: titles[agent], judge }];
     }),
   );
   return found.flat();
@@ -79,7 +85,7 @@ async function isSignedIn(agent: JudgeAgent, traces: SignInTraces, env: Env): Pr
 const statusMs = 8_000;
 
 function askProgram(agent: JudgeAgent, args: readonly string[], env: Env) {
-  const quiet = { ...env, KNACK_DISABLE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" };
+  const quiet = { ...env, KNACK_DISABLE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1", PI_OFFLINE: "1" };
   return runProgram(agent, args, { cwd: userHome(env), env: quiet, input: "", timeoutMs: statusMs });
 }
 
@@ -91,9 +97,23 @@ const smallModels = [
   /\/gemini-[\d.]+-flash$/,
 ];
 
-/** OpenCode's models depend on the providers that a person signed in to, so one of them is named. */
-async function chooseOpencodeModel(env: Env): Promise<string> {
-  const names = (await askProgram("opencode", ["models"], env)).stdout.split("\n").map((line) => line.trim());
-  const small = smallModels.flatMap((family) => names.find((name) => family.test(name)) ?? []);
-  return small[0] === undefined ? "opencode" : `opencode/${small[0]}`;
+/** The agent as a judge; null where it has no model that would do. */
+async function nameJudge(agent: JudgeAgent, env: Env): Promise<string | null> {
+  if (agent === "opencode") return (await findSmallModel(agent, ["models"], env)) ?? agent;
+  if (agent === "pi") return findSmallModel(agent, ["--list-models"], env);
+  return agent;
+}
+
+/** A small model of an agent whose models depend on the providers that a person signed in to. */
+async function findSmallModel(agent: JudgeAgent, args: readonly string[], env: Env): Promise<string | null> {
+  const { stdout } = await askProgram(agent, args, env);
+  // pi has the provider and the model in two columns.
+  const names = stdout.split("\n").map((line) =>
+    line
+      .trim()
+      .split(/\s+/, agent === "pi" ? 2 : 1)
+      .join("/"),
+  );
+  const [small] = smallModels.flatMap((family) => names.find((name) => family.test(name)) ?? []);
+  return small === undefined ? null : `${agent}/${small}`;
 }

@@ -14,7 +14,7 @@ import { type Home, projectConfig } from "./home.ts";
 import { readRepositoryWish, repositoryKeys } from "./repository.ts";
 
 /** The agents whose own command line can judge, in the order in which they are suggested. */
-export const judgeAgents = ["claude", "codex", "gemini", "opencode", "copilot"] as const;
+export const judgeAgents = ["claude", "codex", "gemini", "opencode", "copilot", "pi"] as const;
 export type JudgeAgent = (typeof judgeAgents)[number];
 
 /** Which model judges, and through what. */

@@ -1,8 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect } from "vitest";
 import { answering, isAboutSession, nothingToMerge, recordIn } from "../helpers/judging.ts";
-import { type DrivenAgent, type DrivenMachine, firstPrompt, openMachine, playFirst } from "./chain.ts";
+import { type DrivenAgent, firstPrompt, openMachine, playFirst } from "./chain.ts";
 import type { Script } from "./model-server.ts";
 
 const rule = "Verify the harbor with npm run verify; npm run verfy is no script here.";
@@ -50,10 +48,9 @@ function scriptFor(agent: DrivenAgent): Script {
  */
 export async function playAsked(
   agent: DrivenAgent,
-  { asks = agent.id as string | null, makesSkill = true } = {},
+  { asks = agent.id as string, makesSkill = true } = {},
 ): Promise<void> {
-  const machine = await openMachine(agent, { script: scriptFor(agent), isAsked: true });
-  const { run, session } = machine;
+  const { run, session } = await openMachine(agent, { script: scriptFor(agent), isAsked: true });
   const ran = await run("run", "--", ...(await agent.program()), ...agent.answers(firstPrompt));
   expect(ran.code, ran.stderr).toBe(0);
   expect(ran.stderr).toContain("Read 1 session in 1 project.");
@@ -65,7 +62,7 @@ export async function playAsked(
   };
   expect(await named()).toEqual([expect.stringContaining("npm run verify")]);
 
-  const judged = asks === null ? await judgeByFiles(machine) : await run("learn", "--judge", asks, "--json");
+  const judged = await run("learn", "--judge", asks, "--json");
   expect(judged.code, judged.stderr).toBe(0);
   const lessons = makesSkill ? [rule, skill.lesson] : [rule];
   expect(JSON.parse(judged.stdout).judged, judged.stderr).toMatchObject({
@@ -78,16 +75,4 @@ export async function playAsked(
   const sent = await session("Is a ship in the docks?");
   expect(sent.at(-1)?.split(rule), kept.stdout).toHaveLength(2);
   if (makesSkill) expect(sent.at(-1), kept.stdout).toContain(`rl-${skill.name}`);
-}
-
-/** Answers by files, for an agent that cannot be asked. */
-async function judgeByFiles({ run, stage }: DrivenMachine) {
-  const folder = join(stage.root, "asked");
-  mkdirSync(folder);
-  await run("learn", "--model-dump", folder);
-  for (const name of readdirSync(folder)) {
-    const answer = JSON.stringify(judge(JSON.stringify(readFileSync(join(folder, name), "utf8"))));
-    writeFileSync(join(folder, name.replace(/(?:\.request)?\.\w+$/, ".answer.json")), answer);
-  }
-  return run("learn", "--model-answers", folder, "--json");
 }

@@ -228,6 +228,7 @@ describe("a model's name", () => {
     ["gemini/flash", { via: "gemini", id: "flash" }],
     ["opencode/openai/gpt-6-luna", { via: "opencode", id: "openai/gpt-6-luna" }],
     ["copilot", { via: "copilot", id: null }],
+    ["pi/openai/gpt-6-luna", { via: "pi", id: "openai/gpt-6-luna" }],
     ["cursor", null],
     ["openai/-x", null],
     ["off/x", null],

@@ -250,7 +250,7 @@ describe("a judge that may not be asked", () => {
     const at = desk({}, { KNACK_JUDGE: "oracle" });
     await expect(judge(await at.open(), at.session("1"))).rejects.toMatchObject({
       code: "WRONG_USAGE",
-      hint: expect.stringContaining("off, claude, codex, gemini, opencode, copilot"),
+      hint: expect.stringContaining("off, claude, codex, gemini, opencode, copilot, pi"),
     });
   });
 });
@@ -282,6 +282,7 @@ describe("which judge is asked", () => {
     ["gemini", 0.0207],
     ["opencode", 0.013],
     ["copilot", 0.013],
+    ["pi", 0.013],
     ["claude/opus", 0.065],
   ])("%s costs about %d dollars a session, of 0.50 a day", async (judge, usd) => {
     const state = await (await desk({ judge }).open()).judge();

@@ -186,6 +186,41 @@ describe("what a call is counted as", () => {
     });
   });
 
+  const told = (more: object) => ({ type: "message_end", message: { role: "assistant", ...more } });
+  const spent = { input: 1_000, output: 300, cacheRead: 500, cacheWrite: 500, totalTokens: 2_300 };
+  const content = [{ type: "text", text: fenced }];
+  it.each<[string, string, RegExp, Paid]>([
+    [
+      "says what it cost",
+      says(told({ content, usage: { ...spent, cost: { total: 0.03 } } })),
+      /^fine$/,
+      0.03,
+    ],
+    [
+      "does not know its price",
+      says(told({ content, usage: { ...spent, cost: { total: 0 } } })),
+      /^fine$/,
+      0.0035,
+    ],
+    ["says nothing of it", says(told({ content })), /^fine$/, "at-most"],
+    [
+      "is not let in",
+      says(told({ stopReason: "error", errorMessage: "401 no" })),
+      /^refused: pi: 401 no$/,
+      0,
+    ],
+    [
+      "is turned away",
+      says(told({ stopReason: "error", errorMessage: "429 busy" })),
+      /^overloaded: .*429/,
+      0,
+    ],
+    ["has no models", "echo No API key found >&2; exit 1", /^refused: pi exited with 1: No API key/, 0],
+    ["is cut off", says({ type: "turn_start" }), /^unusable: pi exited with 0/, "at-most"],
+  ])("of pi, when it %s", async (_, script, because, paid) => {
+    expect(await paidFor(agent("pi", script))).toEqual({ because: expect.stringMatching(because), paid });
+  });
+
   const value = { fine: true };
   const prompted = { prompt_tokens: 2_000, completion_tokens: 300, total_tokens: 2_300 };
   it.each<[string, Act, RegExp, Paid]>([

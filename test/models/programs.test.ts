@@ -16,6 +16,7 @@ const printed: Record<JudgeAgent, readonly object[]> = {
   gemini: [{ session_id: "s", response: answer, stats: {} }],
   opencode: [{ type: "text", part: { text: answer } }],
   copilot: [{ type: "assistant.message", data: { content: answer } }],
+  pi: [{ type: "message_end", message: { role: "assistant", content: [{ type: "text", text: answer }] } }],
 };
 
 /** What a program was started with; the files that it could read, too. */
@@ -96,6 +97,7 @@ describe.each(judgeAgents)("%s as a judge", (agent) => {
         gemini: "flash",
         opencode: "anthropic/claude-haiku-4-5",
         copilot: "claude-haiku-4.5",
+        pi: "anthropic/claude-haiku-4-5",
       }[agent],
     ],
     [`${agent}/some/model`, "some/model"],
@@ -116,6 +118,7 @@ describe("what a program may do as a judge", () => {
       "copilot",
       ["--available-tools none", "--disable-builtin-mcps", "--no-custom-instructions", "--no-remote"],
     ],
+    ["pi", ["--no-tools", "--no-extensions", "--no-session", "--no-context-files", "--offline"]],
   ])("%s", async (agent, flags) => {
     const { started } = await asking(agent);
     for (const flag of flags) expect(started.args.join(" ")).toContain(flag);
@@ -164,10 +167,14 @@ describe("who is signed in", () => {
     gemini: ".gemini/oauth_creds.json",
     opencode: ".local/share/opencode/auth.json",
     copilot: ".copilot/config.json",
+    pi: ".pi/agent/auth.json",
   };
+  const piModels = (...models: string[]) =>
+    `printf '%s\\n' 'provider   model  context' ${models.map((one) => `'anthropic  ${one}  200K'`).join(" ")}`;
 
   test("is told by the files that signing in leaves, in the order in which they are suggested", async () => {
-    const programs = { copilot: out, opencode: out, gemini: out, codex: out, claude: out };
+    const pi = piModels("claude-haiku-4-5");
+    const programs = { pi, copilot: out, opencode: out, gemini: out, codex: out, claude: out };
     const env = person(programs, Object.values(signedIn));
     expect((await findSignedIn(env)).map(({ title, judge }) => `${title}: ${judge}`)).toEqual([
       "Claude Code: claude",
@@ -175,6 +182,7 @@ describe("who is signed in", () => {
       "Gemini CLI: gemini",
       "OpenCode: opencode",
       "Copilot CLI: copilot",
+      "pi: pi/anthropic/claude-haiku-4-5",
     ]);
     expect(await findSignedIn(person(programs))).toEqual([]);
   });
@@ -192,6 +200,11 @@ describe("who is signed in", () => {
   ])("is %s", async (_, programs, variables, agents) => {
     const found = await findSignedIn({ ...person(programs), ...variables });
     expect(found.map(({ agent }) => agent)).toEqual(agents);
+  });
+
+  test("with pi has to have a small model: its file of sign-ins is there for everybody", async () => {
+    expect(await findSignedIn(person({ pi: "echo No models available." }, [signedIn.pi]))).toEqual([]);
+    expect(await findSignedIn(person({ pi: piModels("claude-opus-4-7") }, [signedIn.pi]))).toEqual([]);
   });
 
   test("with OpenCode is asked for a small model of the providers that are there", async () => {

@@ -31,7 +31,8 @@ const pi: DrivenAgent = {
 describe("Knack, live in pi", () => {
   test("hands a fix that one session found to the next ones, and goes without a trace", () => playChain(pi));
 
-  test("is learned from by knack run, and reads what is kept", () => playAsked(pi, { asks: null }));
+  test("is learned from by knack run, judges, and reads what is kept", () =>
+    playAsked(pi, { asks: "pi/scripted/scripted" }));
 
   test("answers its commands without a model", async () => {
     const { stage, env, run } = await openMachine(pi);

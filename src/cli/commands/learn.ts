@@ -11,7 +11,7 @@ import {
   renderFailureFact,
 } from "../../recall/index.ts";
 import type { Change, Lesson, LiveReach } from "../../records/index.ts";
-import { isDisabled } from "../../settings/index.ts";
+import { isDisabled, judgeForms } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
 import { type AnyCall, arg, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
@@ -45,9 +45,7 @@ export const learn = defineCommand({
     yes: arg.flag("keep every suggested lesson without asking"),
     where: arg.option("with --yes: keep them for me, repository or everywhere"),
     all: arg.flag("read everything, however long it takes (default: one minute, newest first)"),
-    judge: arg.option(
-      "who judges this time: claude, codex, gemini, opencode, copilot, <api>/<model>, or off",
-    ),
+    judge: arg.option(`who judges this time: ${judgeForms}`),
     "model-dump": arg.option(
       "write the requests to a model into this folder instead of sending them",
       "folder",

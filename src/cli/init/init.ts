@@ -36,9 +36,7 @@ export const init = defineCommand({
   args: {
     ...arg.dryRun,
     yes: arg.flag("do not ask; turns no judge on"),
-    judge: arg.option(
-      "who judges what is worth keeping: claude, codex, gemini, opencode, copilot, <api>/<model>, or off",
-    ),
+    judge: arg.option(`who judges what is worth keeping: ${judgeForms}`),
     json: askNothing,
   },
   run: async (call) => {
