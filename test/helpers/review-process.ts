@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildSync } from "esbuild";
@@ -51,17 +52,23 @@ export function startReview({ env, now, until }: ReviewOrders): ChildProcess {
   return child;
 }
 
-/** All of Knack as one file: the package's own library hands out less, and another process cannot load TypeScript. */
+/**
+ * All of Knack as one file, made once a run: the package's own library hands out less, and another process cannot load
+ * TypeScript.
+ */
 function bundleKnack(): string {
-  const outfile = join(tempFolder(), "open.mjs");
+  const outfile = join(process.env.KNACK_TEST_SHARED ?? tempFolder(), "open.mjs");
+  if (existsSync(outfile)) return outfile;
+  const made = `${outfile}.${process.pid}.mjs`;
   buildSync({
     entryPoints: [join(root, "src/open.ts")],
     bundle: true,
     platform: "node",
     format: "esm",
     external: [join(root, "node_modules/*")],
-    outfile,
+    outfile: made,
   });
+  renameSync(made, outfile);
   return outfile;
 }
 

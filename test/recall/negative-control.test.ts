@@ -13,7 +13,7 @@ const library = join(evaluation, "retrieval-bench/skills.jsonl.gz");
 const isThere = evaluation !== "" && existsSync(library) && existsSync(join(evaluation, "sessions"));
 
 /** Skills put before each session; all of them at its first moment, where each has the best chance to be followed. */
-const skillsEach = 200;
+const skillsEach = process.env.KNACK_TEST_ALL === "1" ? 200 : 50;
 /** Every so many of the library's skills is taken. */
 const step = 8;
 

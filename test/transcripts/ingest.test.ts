@@ -439,7 +439,7 @@ describe("worktrees and remotes", () => {
 describe("many and killed processes", () => {
   test("killed many times at random points, then run to the end: the state is that of an undisturbed run", async () => {
     const disturbed = tempFolder();
-    const times = process.env.KNACK_TEST_ALL === "1" ? 50 : 20;
+    const times = process.env.KNACK_TEST_ALL === "1" ? 50 : 10;
     const history = { sessions: 10, turns: 90 };
     writeHistory(disturbed, history);
     const random = seeded(Date.now());

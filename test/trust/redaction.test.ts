@@ -6,6 +6,7 @@ import { createRedactor, type TextField } from "../../src/trust/redactor.ts";
 import { mayHoldSecret } from "../../src/trust/telling.ts";
 import { mask } from "../../src/trust/values.ts";
 import { runs } from "../helpers/runs.ts";
+import { sampled } from "../helpers/sampled.ts";
 import { innocents } from "./lookalike-classes.ts";
 import { lookalikes as older } from "./lookalikes.ts";
 import { classes } from "./secret-classes.ts";
@@ -283,7 +284,7 @@ describe("hostile texts", () => {
     "sk-proj-",
   ].map(long);
 
-  it.each(texts.map((text) => [text.slice(0, 30), text] as const))(
+  it.each(sampled(texts, 12).map((text) => [text.slice(0, 30), text] as const))(
     "come to an end: %j",
     { timeout: 60_000 },
     (_, text) => {
