@@ -1,5 +1,13 @@
-import type { Goal, GoalEntry, LedgerEntry } from "../records/index.ts";
-import { checkDuties, type DutyResult, type DutyView, falseWaivers, listFalseWaivers } from "./checks.ts";
+import { type Goal, type GoalEntry, type LedgerEntry, reflectionOwed } from "../records/index.ts";
+import {
+  checkDuties,
+  type DutyResult,
+  type DutyView,
+  falseWaivers,
+  findValidWaiver,
+  listFalseWaivers,
+  listUnreflected,
+} from "./checks.ts";
 import type { Depth, Folds } from "./folds.ts";
 
 /** The answer of `knack goal check`. */
@@ -46,14 +54,18 @@ export function closeEntries(
     ...goal,
     closed: { goal: goal.id, outcome, path, lesson: "unlearned", facts, ...origin(goal, at, key) },
   };
-  const lesson = checkDuties({ ...view, goal: ended as Goal }).find(({ duty }) => duty === "lesson");
-  const owes = lesson?.debt ?? (lesson?.blocking ? unkept : null);
+  const last = { ...view, goal: ended as Goal };
+  const lesson = checkDuties(last).find(({ duty }) => duty === "lesson");
+  const owes =
+    lesson?.debt ??
+    (lesson?.blocking ? unkept : null) ??
+    (listUnreflected(goal).length > 0 ? unreflected : null);
   const stands =
     owes !== null
       ? "unlearned"
       : goal.kept.length + view.keptElsewhere.length > 0
         ? "kept"
-        : goal.waivers.some(({ duty }) => duty === "lesson")
+        : findValidWaiver(last, "lesson") !== null
           ? "waived"
           : "not-needed";
   const common = { at, project: goal.project, session: goal.session, actor };
@@ -74,6 +86,7 @@ export function closeEntries(
 }
 
 const unkept = { reason: "observation_worth_keeping_not_kept", priority: "HIGH" } as const;
+const unreflected = { reason: reflectionOwed, priority: "MEDIUM" } as const;
 
 function origin({ session }: Goal, at: number | null, key: string) {
   return { at: at ?? 0, key, session };

@@ -570,7 +570,8 @@ function isDue(cadence: Cadence, since: Since): boolean {
 
 // --- Waivers ---
 
-function findValidWaiver(view: DutyView, duty: string): Waiver | null {
+/** The waiver of a duty that what it cites proves; null for none. */
+export function findValidWaiver(view: DutyView, duty: string): Waiver | null {
   return (
     view.goal.waivers.find((one) => one.duty === duty && explainFalse(one, view.goal, view) === null) ?? null
   );

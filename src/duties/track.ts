@@ -10,6 +10,7 @@ import {
   isSaid as isSaidKind,
   type Lead,
   type LedgerEntry,
+  reflectionOwed,
   type WorkFacts,
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
@@ -17,7 +18,7 @@ import { cutAtWord, oneLine } from "../text/index.ts";
 import { readEvents, type SessionView } from "../transcripts/index.ts";
 import { ownWords, redact } from "../trust/index.ts";
 import { checkGoal, closeEntries, type GoalCheck } from "./check.ts";
-import { listWorthKeeping } from "./checks.ts";
+import { listUnreflected, listWorthKeeping } from "./checks.ts";
 import { recentGoals } from "./verbs.ts";
 import { type DutyDeps, findKept, readView, selectWork } from "./view.ts";
 import { computeFactors, type ObservedFacts, scoreFactors } from "./weigh.ts";
@@ -78,6 +79,9 @@ function describeOwed(goal: Goal, { deep_because: because }: GoalCheck): string 
   const { id, text, debts, closed } = goal;
   if (closed === null || debts.every(({ settled, page }) => settled || page !== null)) return null;
   const about = `"${cutAtWord(text, 60)}"`;
+  const [unsaid] = listUnreflected(goal);
+  if (unsaid !== undefined && debts.every(({ settled, reason }) => settled || reason === reflectionOwed))
+    return `${about}: "${cutAtWord(unsaid.claim, 60)}" turned out (${unsaid.outcome}), and nobody said what that teaches: knack goal reflect --goal ${id} --prediction ${unsaid.prediction} "…"`;
   const [best] = listWorthKeeping(goal);
   return best === undefined
     ? `${about} was no routine (${because.join(", ")}), and nothing of it is kept. To keep what it taught: knack goal keep --goal ${id} "…"`

@@ -846,7 +846,7 @@ function describeCheck(checked: GoalCheck): string[] {
     open.length === 0
       ? "  Every duty is met."
       : blocked
-        ? `  Not to be closed yet; without its lesson, with a debt: knack goal close --goal ${goal} --unlearned`
+        ? `  Not to be closed yet; to close it all the same, with a debt: knack goal close --goal ${goal} --unlearned`
         : "  Nothing blocks.",
   ];
 }

@@ -62,7 +62,7 @@ function hold(call: HookEvent, project: string, { goal, text, repairs }: TurnVer
   return {
     receipt: `Knack held the turn once: ${text}`,
     ask: [
-      `From Knack: the goal "${text}" taught something that is not kept. Do one of these, in your own words in quotes if you like, and end the turn:`,
+      `From Knack: the goal "${text}" taught something that is not recorded. Do one of these, in your own words in quotes if you like, and end the turn:`,
       ...repairs.map(({ say, command: run }) => `- ${say}\n  ${run.replace(/^knack /, `${command} `)}`),
       "This is asked once.",
     ].join("\n"),

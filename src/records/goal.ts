@@ -147,6 +147,9 @@ export interface Debt {
   readonly page: string | null;
 }
 
+/** The reason of a debt that a reflection settles; all others are settled by a lesson that is kept. */
+export const reflectionOwed = "prediction_without_reflection";
+
 export interface GoalClosed extends OfGoal {
   readonly outcome: GoalOutcome;
   /** The event that closed it. */
@@ -300,7 +303,10 @@ export function foldGoal(entries: readonly GoalEntry[]): Goal | null {
     claim: claims.at(-1)?.type === "goal.claimed" ? (pick("goal.claimed").at(-1) ?? null) : null,
     measured: pick("goal.measured"),
     heldAt: pick("goal.held")[0]?.at ?? null,
-    debts: pick("goal.debt").map((one) => ({ ...one, settled: kept.some(({ at }) => at >= one.at) })),
+    debts: pick("goal.debt").map((one) => {
+      const answers = one.reason === reflectionOwed ? pick("goal.reflected") : kept;
+      return { ...one, settled: answers.some(({ at }) => at >= one.at) };
+    }),
   };
 }
 

@@ -46,6 +46,7 @@ export {
   isStanding,
   type Kept,
   predictionOutcomes,
+  reflectionOwed,
   type StandingConclusion,
   type Tier,
   tiers,

@@ -179,6 +179,21 @@ describe("Phase 9.5c, unreflected predictions", () => {
       "1 prediction resolved and not reflected on",
     );
     expect(duty.blocking).toBe(true);
+    expect((await desk.goal("close", "--goal", goal)).json).toMatchObject({ blocked: true });
+    const other = await desk.open("Read the chart");
+    const said = (await desk.goal("predict", "It is old", "--goal", other)).json.prediction;
+    await desk.goal("resolve", "--prediction", said, "--outcome", "confirmed", "--goal", other);
+    expect((await desk.goal("close", "--goal", other, "--unlearned")).json).toMatchObject({
+      ...{ closed: "unlearned", debts: 1 },
+      next: [{ command: expect.stringContaining(`goal reflect --goal ${other}`) }],
+    });
+    // A lesson is no answer to it.
+    await desk.goal("keep", "The chart is from 1912", "--goal", other);
+    expect((await desk.goal("debts")).json.debts).toMatchObject([
+      { reason: "prediction_without_reflection" },
+    ]);
+    await desk.repair("reflection", other);
+    expect((await desk.goal("debts")).json.debts).toEqual([]);
     await repaired(desk, goal, "reflection");
     const { goal: shown } = (await desk.goal("show", "--goal", goal)).json;
     expect(shown.predictions.map(({ claim }: { claim: string }) => claim)).toEqual([
@@ -245,6 +260,8 @@ describe("Phase 9.5d and the abbreviation policy, waivers and the zone", () => {
     // A conclusion that was wrong proves nothing any more.
     await desk.goal("recheck", "--conclusion", blocked.conclusion, "--wrong", "--goal", silent);
     expect((await desk.duty("waivers", silent)).reasons.join()).toContain("blocks nothing of this goal");
+    // A waiver that is false waives nothing, also where nothing is owed.
+    expect((await desk.as(session, "close", "--goal", silent)).json.closed).toBe("not-needed");
   });
 
   test("the zone is measured from the transcript; unknown leaves nothing out", async () => {
