@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { digestState } from "../../src/loop/state/digest.ts";
@@ -71,40 +71,42 @@ function listArtifacts(
   ];
 }
 
-function writeScript(agent: Agent, work: string, isLight: boolean): Script {
+function writeScript(agent: Agent, isLight: boolean): Script {
   const { write, shell } = acts[agent];
   const end: Turn = [{ text: "written" }];
   const report = { stepId: "s1", status: "success", outputsWritten: ["done.txt"], summary: "echoed" };
-  const reportAt = (news: string) =>
-    write(
-      /\.execute\/reports\/[\w.-]+\.json/.exec(news)?.[0].replace(/^/, `${work}/`) ?? "",
-      JSON.stringify(report),
-    );
+  // Where it goes is in its instructions, which are what comes first.
+  const leave = (news: string, artifact: object) =>
+    write(/outputPath\\+": \\+"([^"\\]+)/.exec(news)?.[1] ?? "", JSON.stringify(artifact));
   return {
     turns: [[{ text: "nobody told me what to do" }]],
     branches: [
-      ...listArtifacts(isLight).map(([says, file, artifact]) => ({
+      ...listArtifacts(isLight).map(([says, , artifact]) => ({
         says,
-        turns: [[write(join(work, file), JSON.stringify(artifact))], end],
+        turns: [(news: string) => [leave(news, artifact)], end],
       })),
-      // The name of its report is in its instructions, which are what came first.
-      { says: "# Step worker", turns: [(news) => [shell("echo done > done.txt"), reportAt(news)], end] },
+      {
+        says: "# Step worker",
+        turns: [(news: string) => [shell("echo done > done.txt"), leave(news, report)], end],
+      },
     ],
   };
 }
 
 async function aLoop(agent: Agent, tier: "light" | "full") {
-  const stage = await setStage({
-    script: (project) => writeScript(agent, join(project, "../work"), tier === "light"),
-  });
+  const stage = await setStage({ script: writeScript(agent, tier === "light") });
   onTestFinished(() => stage.dispose());
   const clients = await installClients();
   const dressed = await (agent === "claude" ? dressClaude(stage, false) : dressCodex(stage, false));
   const program = agent === "claude" ? `"${clients.claude}"` : `"${process.execPath}" "${clients.codex}"`;
   writeFileSync(join(stage.root, agent), `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 });
   const env = { ...dressed, PATH: `${stage.root}${delimiter}${dressed.PATH}` };
-  const [work, state] = [join(stage.home, "work"), join(stage.home, "state")];
-  const start = async (...words: string[]) => {
+  const open = (name = "") => {
+    const [work, state] = [join(stage.home, `work${name}`), join(stage.home, `state${name}`)];
+    const has = (file: string) => existsSync(join(work, file));
+    return { work, state, has, start: (...words: string[]) => start(work, state, words) };
+  };
+  const start = async (work: string, state: string, words: readonly string[]) => {
     const common = ["--goal", "Write done.txt", "--kind", "chores", "--harness", agent, "--tier", tier];
     const places = ["--work", work, "--state", state, "--repo", "none", "--json"];
     const ran = await knack(["loop", "start", ...common, ...places, ...words], {
@@ -115,8 +117,7 @@ async function aLoop(agent: Agent, tier: "light" | "full") {
     expect(ran.stderr).not.toMatch(/rror/);
     return { code: ran.code, view: JSON.parse(ran.stdout) };
   };
-  const has = (file: string) => existsSync(join(work, file));
-  return { stage, work, state, env, start, has };
+  return { stage, open };
 }
 
 const artifacts = [
@@ -124,9 +125,20 @@ const artifacts = [
   ...[".debrief/analysis.json", ".improve/summary.json", ".memory-consolidation/consolidation_record.json"],
 ];
 
+/** What a run leaves of the artifacts, by its mode and range. */
+function listExpected(mode: string, range: string): string[] {
+  if (range === "pre-execute") return artifacts.slice(0, 3);
+  // What was executed, and what was planned before, is there as well.
+  return mode === "frozen" ? artifacts.slice(0, 5) : artifacts;
+}
+
+const modes = ["train", "frozen", "candidate"] as const;
+const all = process.env.KNACK_TEST_ALL === "1";
+
 describe("The learning loop with Claude Code", () => {
   test("in train mode leaves seven artifacts and a commit, changes nothing else, and is learned from", async () => {
-    const { stage, start, has, state } = await aLoop("claude", "full");
+    const { stage, open } = await aLoop("claude", "full");
+    const { state, has, start } = open();
     writeFileSync(join(stage.project, "mine.txt"), "mine");
     const { code, view } = await start();
     expect([code, view.end]).toMatchObject([0, { end: "completed" }]);
@@ -142,23 +154,53 @@ describe("The learning loop with Claude Code", () => {
     ]);
     expect((await claudeTranscripts(stage.home)).transcripts).toHaveLength(9);
   }, 240_000);
+});
 
-  test("in candidate mode plans with one range, and debriefs with another what somebody else did", async () => {
-    const { work, state, start, has } = await aLoop("claude", "light");
-    const planned = await start("--mode", "candidate", "--range", "pre-execute");
-    expect([planned.code, planned.view.end]).toMatchObject([0, { end: "completed" }]);
-    expect(artifacts.filter(has)).toEqual(artifacts.slice(0, 3));
-    const before = digestState(state);
+describe.each(["claude", "codex"] as const)("The learning loop with %s", (agent) => {
+  test("leaves in each mode and range what belongs to it, and changes the state in train mode alone", async () => {
+    const { stage, open } = await aLoop(agent, "light");
+    for (const mode of modes) {
+      // Each mode, and each range, at least once; with KNACK_TEST_ALL each range in each mode.
+      const isWhole = all || mode === "frozen" || (mode === "train" && agent === "codex");
+      if (isWhole) await check(open(`-${mode}`), mode, ["full"]);
+      if (all || mode === "candidate")
+        await check(open(`-${mode}-parts`), mode, ["pre-execute", "post-execute"]);
+    }
+    if (agent === "codex") expect((await codexTranscripts(stage.home)).transcripts.length).toBeGreaterThan(5);
+  }, 900_000);
+
+  async function check(
+    { work, state, has, start }: ReturnType<Awaited<ReturnType<typeof aLoop>>["open"]>,
+    mode: (typeof modes)[number],
+    ranges: readonly string[],
+  ) {
+    let before: string | null = null;
+    for (const range of ranges) {
+      if (range === "post-execute") writeSummary(work);
+      const { code, view } = await start("--mode", mode, "--range", range);
+      const which = `${mode} ${range}`;
+      expect([which, code, view.end]).toMatchObject([which, 0, { end: "completed" }]);
+      expect([which, artifacts.filter(has)]).toEqual([which, listExpected(mode, range)]);
+      const learns = mode !== "frozen" && range !== "pre-execute";
+      expect([which, view.improved?.promotions.length ?? 0]).toEqual([which, learns ? 1 : 0]);
+      expect([which, view.candidate?.changes.length ?? 0]).toEqual([
+        which,
+        learns && mode === "candidate" ? 1 : 0,
+      ]);
+      if (learns && mode === "train") expect(existsSync(join(state, "strategies/chores/echo.md"))).toBe(true);
+      else if (before !== null) expect([which, digestState(state)]).toEqual([which, before]);
+      else expect(readdirSync(state).sort()).toEqual([".git", "policy.json", "runs"]);
+      before = digestState(state);
+    }
+  }
+
+  /** Somebody else did the work. */
+  function writeSummary(work: string) {
     const summary = { stepsCompleted: ["s1"], stepsFailed: [], decisions: ["continue"], elapsedMs: 1 };
     mkdirSync(join(work, ".execute"), { recursive: true });
     const text = JSON.stringify({ ...summary, returnReason: "all-steps-completed" });
     writeFileSync(join(work, ".execute/summary.json"), text);
-    const debriefed = await start("--mode", "candidate", "--range", "post-execute");
-    expect([debriefed.code, debriefed.view.end]).toMatchObject([0, { end: "completed" }]);
-    expect(artifacts.filter((file) => !has(file))).toEqual([]);
-    expect(debriefed.view.candidate.changes).toHaveLength(1);
-    expect(digestState(state)).toBe(before);
-  }, 240_000);
+  }
 });
 
 describe("The learning loop in Claude Code", () => {
@@ -227,21 +269,4 @@ describe("The learning loop in Claude Code", () => {
     const shown = await knack(["loop", "show", "--json"], { home: played.home, cwd: played.project });
     expect(JSON.parse(shown.stdout)).toMatchObject({ harness: "client", success_criteria_met: "yes" });
   }, 180_000);
-});
-
-describe("The learning loop with Codex", () => {
-  test("in frozen mode leaves five artifacts, and the state as it was; in train mode it learns", async () => {
-    const { stage, state, work, start, has } = await aLoop("codex", "light");
-    const trained = await start();
-    expect([trained.code, trained.view.end]).toMatchObject([0, { end: "completed" }]);
-    expect(artifacts.filter((file) => !has(file))).toEqual([]);
-    expect(existsSync(join(state, "strategies/chores/echo.md"))).toBe(true);
-    const before = digestState(state);
-    rmSync(work, { recursive: true });
-    const frozen = await start("--mode", "frozen");
-    expect([frozen.code, frozen.view.end]).toMatchObject([0, { end: "completed" }]);
-    expect(artifacts.filter(has)).toEqual(artifacts.slice(0, 5));
-    expect(digestState(state)).toBe(before);
-    expect((await codexTranscripts(stage.home)).transcripts.length).toBeGreaterThan(5);
-  }, 240_000);
 });
