@@ -17,7 +17,7 @@ import {
   type SessionView,
   viewSessions,
 } from "../transcripts/index.ts";
-import { type Consolidated, consolidateProjects } from "./consolidate.ts";
+import { type Consolidated, consolidateProjects, type ProjectMaterial } from "./consolidate.ts";
 import { cutOutput, type InstructionLine, type KnownLesson } from "./dossier.ts";
 import { readInstructions, selectInstructions } from "./instructions.ts";
 import {
@@ -33,7 +33,7 @@ import {
   type Verdict,
 } from "./judge.ts";
 import type { ChosenJudge, JudgeSource } from "./judges.ts";
-import { type LaterTurn, readTurns } from "./later.ts";
+import { readTurns } from "./later.ts";
 import {
   findingId,
   type LearnConsent,
@@ -42,6 +42,7 @@ import {
   readForLearning,
   recordResults,
   restoreEvents,
+  selectOwnEvents,
   settle,
 } from "./learn.ts";
 
@@ -225,21 +226,34 @@ async function judgeWaiting(deps: JudgingDeps, options: JudgeOptions): Promise<J
   return { judged, left: all - done, fellBack, consolidated };
 }
 
-/** Compares the lessons of the projects of these sessions with each other, and with the projects' instruction files. */
+/** Compares the lessons of the projects of these sessions with each other, and with what all their sessions tell. */
 async function consolidateSessions(
   deps: JudgingDeps,
   judge: Judge,
   sessions: readonly SessionView[],
 ): Promise<Consolidated[]> {
-  const byProject = new Map<string, { id: string; instructions: InstructionLine[]; turns: LaterTurn[] }>();
-  for (const { id, project, startedAt } of sessions) {
-    const one = byProject.get(project.id) ?? { id: project.id, instructions: [], turns: [] };
-    byProject.set(project.id, one);
-    const events = await deps.store.events.of(id);
-    one.instructions.push(...(await readInstructions(project.root, events)));
-    one.turns.push(...readTurns(events, startedAt));
+  const ids = [...new Set(sessions.map(({ project }) => project.id))];
+  const all = (await deps.learnable(await viewSessions(deps.store))).filter(({ subagent }) => !subagent);
+  const projects: ProjectMaterial[] = [];
+  for (const id of ids) {
+    // The newest come first.
+    const own = all.filter(({ project }) => project.id === id).slice(0, sessionsToSearch);
+    const read: { session: SessionView; events: readonly Event[] }[] = [];
+    for (const session of own.reverse()) {
+      const events = selectOwnEvents(session, await deps.store.events.of(session.id));
+      read.push({ session, events });
+    }
+    const root = own[0]?.project.root ?? null;
+    const instructions = await readInstructions(
+      root,
+      read.flatMap(({ events }) => events),
+    );
+    projects.push({
+      id,
+      instructions,
+      turns: read.flatMap(({ session, events }) => readTurns(session, events)),
+    });
   }
-  const projects = [...byProject.values()];
   return consolidateProjects(deps, { projects, judge });
 }
 

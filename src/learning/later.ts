@@ -1,9 +1,10 @@
-import type { Event, Lesson, LessonId } from "../records/index.ts";
+import type { Event, Lesson, LessonId, TranscriptId } from "../records/index.ts";
 import { extractTerms, oneLine, stemWord } from "../text/index.ts";
 import { withoutHome } from "../trust/index.ts";
 
 /** Something that a person or the agent said in a session of a project. */
-export interface LaterTurn {
+export interface SessionTurn {
+  readonly session: TranscriptId;
   readonly at: number;
   readonly who: "person" | "agent";
   readonly text: string;
@@ -18,13 +19,53 @@ const leastShare = 0.35;
 const leastWords = 3;
 
 /** What was said in the sessions of a project, subagents' words left out. */
-export function readTurns(events: readonly Event[], startedAt: number | null): LaterTurn[] {
+export function readTurns(
+  { id: session, startedAt }: { readonly id: TranscriptId; readonly startedAt: number | null },
+  events: readonly Event[],
+): SessionTurn[] {
   return events.flatMap(({ kind, text, sidechain, at }) => {
     const who = kind === "prompt" ? "person" : kind === "reply" ? "agent" : null;
     return who === null || sidechain
       ? []
-      : [{ at: at ?? startedAt ?? 0, who, text: text.slice(0, turnChars) }];
+      : [{ session, at: at ?? startedAt ?? 0, who, text: text.slice(0, turnChars) }];
   });
+}
+
+/** A session of a project, as one line tells of it. */
+export interface TimelineSession {
+  /** S1 is the first of them. */
+  readonly name: string;
+  readonly session: TranscriptId;
+  readonly date: string;
+  /** What the person asked for. */
+  readonly asked: readonly string[];
+}
+
+/** Characters of what was asked in all sessions, and of one request. */
+const timelineChars = 14_000;
+const askedChars = { least: 50, most: 180 };
+const mostAsked = 6;
+
+/** The sessions in which a person said something, in their order; of each the first requests and the last ones. */
+export function listSessions(turns: readonly SessionTurn[]): TimelineSession[] {
+  const bySession = new Map<TranscriptId, SessionTurn[]>();
+  for (const turn of turns)
+    if (turn.who === "person") bySession.set(turn.session, [...(bySession.get(turn.session) ?? []), turn]);
+  const first = ([, [turn]]: readonly [TranscriptId, SessionTurn[]]) => turn?.at ?? 0;
+  const sessions = [...bySession].sort((a, b) => first(a) - first(b));
+  const selected = sessions.map(([session, all]) => ({ session, turns: selectEnds(all, mostAsked) }));
+  const count = selected.reduce((sum, one) => sum + one.turns.length, 0);
+  const { least, most } = askedChars;
+  const chars = Math.max(least, Math.min(most, Math.floor(timelineChars / Math.max(1, count))));
+  return selected.map(({ session, turns: said }, n) => ({
+    ...{ name: `S${n + 1}`, session, date: formatDay(said[0]?.at ?? 0) },
+    asked: said.map(({ text }) => withoutHome(oneLine(text)).slice(0, chars)),
+  }));
+}
+
+function selectEnds<Item>(items: readonly Item[], most: number): Item[] {
+  const half = Math.ceil(most / 2);
+  return items.length <= most ? [...items] : [...items.slice(0, half), ...items.slice(half - most)];
 }
 
 /**
@@ -33,7 +74,7 @@ export function readTurns(events: readonly Event[], startedAt: number | null): L
  */
 export function findLaterWords(
   lessons: readonly Lesson[],
-  turns: readonly LaterTurn[],
+  turns: readonly SessionTurn[],
 ): Map<LessonId, readonly string[]> {
   const read = turns.map((turn) => ({ turn, stems: readStems(turn.text) }));
   const counts = new Map<string, number>();
@@ -64,8 +105,8 @@ function readStems(text: string): Set<string> {
   return new Set([...extractTerms(text)].map(stemWord));
 }
 
-function describeTurn({ at, who, text }: LaterTurn, shared: ReadonlySet<string>): string {
-  return `${new Date(at).toISOString().slice(0, 10)} ${who}: ${withoutHome(cutAround(text, shared))}`;
+function describeTurn({ at, who, text }: SessionTurn, shared: ReadonlySet<string>): string {
+  return `${formatDay(at)} ${who}: ${withoutHome(cutAround(text, shared))}`;
 }
 
 /** The part of a text with most of these words. */
@@ -80,4 +121,8 @@ function cutAround(text: string, stems: ReadonlySet<string>): string {
     .sort((a, b) => b.score - a.score)
     .map(({ window }) => window);
   return `…${best.trim()}…`;
+}
+
+function formatDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
 }

@@ -36,12 +36,16 @@ export interface RecordedFacts {
 /** Decides by plain facts what becomes of a lesson. */
 export function weighLesson(facts: LessonFacts, { failed, isSlip }: RecordedFacts): Worth {
   const { decided_by, again, cost } = facts;
-  const file = oneLine(facts.documented_in ?? "");
-  if (file !== "") return { dropped: `already in ${file.slice(0, fileChars)}` };
   if (again === "no") return { dropped: "holds for the moment only" };
-  // Whoever failed on it knew it and stumbled all the same; the next one may be told at the failure.
+  // What is written down or known to all, and was missed all the same, may be told at the next failure.
+  const wasMissed = failed || cost === "person";
+  const file = oneLine(facts.documented_in ?? "");
+  if (file !== "") return wasMissed ? "kept" : { dropped: `already in ${file.slice(0, fileChars)}` };
   if (facts.common) return failed ? "kept" : { dropped: "any capable agent knows it" };
   if (facts.settled && facts.error_tells) return { dropped: "the error and the project's files say it" };
+  // Words for one piece of work that is built: a requirement.
+  if (facts.settled && again === "maybe" && decided_by === "person")
+    return { dropped: "the project's files show it" };
   // Without a reason it is a guess.
   const comesAgain = again === "seen" || (again === "sure" && facts.again_because.trim() !== "");
   if (!comesAgain || facts.settled || decided_by === "agent" || facts.confidence < sureEnough) return "kept";

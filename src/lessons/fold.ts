@@ -166,6 +166,8 @@ async function applyEntry(
       return decide("retired", entry.data.lessonIds, null);
     case "lesson.documented":
       return decide("documented", [entry.data.lessonId], entry.data.where);
+    case "lesson.proposed":
+      return decide("proposed", [entry.data.lessonId], null);
     case "lesson.shelved":
       return decide("shelved", [entry.data.lessonId], entry.data.because);
     case "lesson.merged": {
@@ -715,6 +717,7 @@ function readDecision({ at, decision, everywhere, lesson, actor }: StoredDecisio
   if (decision === "promoted" || decision === "demoted")
     return { type: decision, at, lesson: lesson ?? id, byPerson: actor === "person" };
   if (decision === "documented") return { type: decision, at, where: lesson ?? "" };
+  if (decision === "proposed") return { type: decision, at };
   if (decision === "shelved") return { type: decision, at, because: lesson ?? "" };
   return { type: decision, at, everywhere };
 }

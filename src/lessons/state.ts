@@ -145,6 +145,10 @@ function advance(state: LessonState, change: Step): LessonState {
     }
     case "documented":
       return state.acceptedAt === undefined ? { ...state, documented: change.where } : state;
+    case "proposed": {
+      const { shelved: _, ...open } = state;
+      return { ...open, sure: Math.max(state.sure, sureAlone) };
+    }
     case "shelved":
       return state.acceptedAt === undefined ? { ...state, shelved: change.because } : state;
     case "unskipped": {
@@ -255,7 +259,7 @@ function markUnproved(steps: readonly Step[]): Step[] {
 function nameDecision(item: Decision): string {
   if ("lesson" in item) return `${item.type} ${item.lesson} ${item.byPerson}`;
   if ("because" in item) return `${item.type} ${item.because}`;
-  return `${item.type} ${"where" in item ? item.where : item.everywhere === true}`;
+  return `${item.type} ${"where" in item ? item.where : "everywhere" in item && item.everywhere === true}`;
 }
 
 /** Moves an objection past a decision made before it was found. */
@@ -393,8 +397,9 @@ const ofTheMoment = new Set<Cause>(["state", "transient"]);
 
 /** The confidence of a finding as it is shown: enough where another session confirms its lesson. */
 export function readShownConfidence(lesson: Lesson, confidence: number): number {
-  if (isWorthShowing(lesson)) return Math.max(confidence, sureAlone);
-  return lesson.state.shelved === undefined ? confidence : Math.min(confidence, notShown);
+  const isHeld = lesson.state.shelved !== undefined || isHeldBack(lesson);
+  if (isHeld) return Math.min(confidence, notShown);
+  return isWorthShowing(lesson) ? Math.max(confidence, sureAlone) : confidence;
 }
 
 /** Whether a lesson is neither offered nor told: the person forbade what it does, or instruction files say it. */

@@ -152,6 +152,7 @@ const telling = [
   "lesson.contradicted",
   "lesson.vetoed",
   "lesson.documented",
+  "lesson.proposed",
   "lesson.shelved",
   "import.decided",
   "change.made",

@@ -197,7 +197,8 @@ export type LedgerEntry =
   | Entry<"lesson.vetoed", { readonly lessonId: FindingId; readonly by: FindingId }>
   /** An instruction file says what a lesson says. */
   | Entry<"lesson.documented", { readonly lessonId: FindingId; readonly where: string }>
-  /** Beside the project's other lessons one is not worth showing. */
+  /** Beside the project's other lessons one is worth showing, or is not. */
+  | Entry<"lesson.proposed", { readonly lessonId: FindingId }>
   | Entry<"lesson.shelved", { readonly lessonId: FindingId; readonly because: string }>
   /** The lessons of a project were compared with each other, so that they are not again until there are others. */
   | Entry<"project.consolidated", ProjectConsolidated>

@@ -37,7 +37,8 @@ export type Evidence =
   | (Decided<"promoted" | "demoted"> & { readonly lesson: string; readonly byPerson: boolean })
   /** The project's instruction files say it. */
   | (Decided<"documented"> & { readonly where: string })
-  /** Beside the project's other lessons it is not worth showing. */
+  /** Beside the project's other lessons it is worth showing, or it is not. */
+  | Decided<"proposed">
   | (Decided<"shelved"> & { readonly because: string });
 
 export type LessonDecision = "accepted" | "rejected" | "unskipped" | "retired";
@@ -88,7 +89,7 @@ export interface LessonState {
 export interface StoredDecision {
   readonly finding: FindingId;
   readonly at: number;
-  readonly decision: LessonDecision | "promoted" | "demoted" | "documented" | "shelved";
+  readonly decision: LessonDecision | "promoted" | "demoted" | "documented" | "proposed" | "shelved";
   readonly everywhere: boolean;
   /** With `promoted` and `demoted` the finding whose words are shown; with `documented` the file that says it; with `shelved` why. */
   readonly lesson: string | null;

@@ -51,7 +51,7 @@ const homes = (() => {
   const mounted = "(?:/var|/private|/export|(?:/mnt|/cygdrive)?/[a-z])?";
   return new RegExp(
     [
-      `(?<![\\w.~])(?:${mounted}/(?:home|Users)/${name}`,
+      `(?<![\\w.~)\\]}])(?:${mounted}/(?:home|Users)/${name}`,
       `[A-Za-z]:(?:/|\\\\{1,2})Users(?:/|\\\\{1,2})(?:${name}(?: ${name}){1,3}(?=\\\\)|${name})`,
       "(?:/var)?/root(?![\\w-]|\\.\\w))",
       "(?<![\\w-])(?:[A-Za-z]-)?-(?:home|Users)-[\\p{L}\\p{M}\\p{N}_]{1,64}",

@@ -85,9 +85,7 @@ export const nothingToMerge = {
   groups: [],
   contradictions: [],
   vetoes: [],
-  documented: [],
-  shelved: [],
-  kept: [],
+  verdicts: [],
 };
 
 /** The answer of one who makes a lesson of every lead, in the words of its deciding event. */

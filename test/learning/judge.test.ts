@@ -219,7 +219,7 @@ describe("a judge's lesson", () => {
   });
 
   it.each<[string, Partial<AnsweredLesson>, string]>([
-    ["is already documented", { documented_in: "AGENTS.md" }, "already in AGENTS.md"],
+    ["is already documented", { documented_in: "AGENTS.md", refs: ["e5"] }, "already in AGENTS.md"],
     ["holds for the moment", { again: "no" }, "holds for the moment only"],
     ["is general advice", { common: true, refs: ["e5"], decided_by: "person" }, "any capable agent knows it"],
     ["says what the person rejected", { same_as: "K3" }, "the person rejected it before"],

@@ -116,6 +116,7 @@ const anyWords = fc
         "contradicted",
         "vetoed",
         "documented",
+        "proposed",
         "shelved",
         "accepted",
         "rejected",
@@ -148,6 +149,8 @@ function wordAbout({ one, other, at, say }: AnyWord, n: number): LedgerEntry {
       return { ...common, type: "lesson.vetoed", data: { lessonId: one, by: other } };
     case "documented":
       return { ...common, type: "lesson.documented", data: { lessonId: one, where: "AGENTS.md" } };
+    case "proposed":
+      return { ...common, type: "lesson.proposed", data: { lessonId: one } };
     case "shelved":
       return { ...common, type: "lesson.shelved", data: { lessonId: one, because: "small" } };
     default: {

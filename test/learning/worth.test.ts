@@ -25,6 +25,7 @@ describe("what becomes of a trap", () => {
     ["that came twice for no reason", { again: "seen", again_because: "" }, "shown"],
     ["that is over", { again: "no" }, { dropped: "holds for the moment only" }],
     ["that the repository settles now", { settled: true }, "kept"],
+    ["that the repository settles now, and rare work meets", { settled: true, again: "maybe" }, "kept"],
     [
       "that the repository settles, and whose error tells the rest",
       { settled: true, error_tells: true },
@@ -52,7 +53,7 @@ describe("what becomes of what every agent knows, and failed on here", () => {
     ["at a cost", {}, "kept"],
     ["twice", { again: "seen" }, "kept"],
     ["for the last time", { again: "no" }, { dropped: "holds for the moment only" }],
-    ["though it is written down", { documented_in: "AGENTS.md" }, { dropped: "already in AGENTS.md" }],
+    ["though it is written down", { documented_in: "AGENTS.md" }, "kept"],
   ])("%s", (_, facts, worth) =>
     expect(weighLesson({ ...trap, common: true, ...facts }, { failed: true, isSlip: false })).toEqual(worth),
   );
@@ -65,8 +66,13 @@ describe("what becomes of a person's word", () => {
     ["that may be for this task only", { again: "maybe" }, "kept"],
     ["that is carried out", { again: "no" }, { dropped: "holds for the moment only" }],
     ["about a design that is built", { settled: true }, "kept"],
+    [
+      "for one piece of work that is built",
+      { settled: true, again: "maybe" },
+      { dropped: "the project's files show it" },
+    ],
     ["that the judge is not sure of", { confidence: 0.5 }, "kept"],
-    ["that instruction files have", { documented_in: "AGENTS.md" }, { dropped: "already in AGENTS.md" }],
+    ["that instruction files have, and had to be said again", { documented_in: "AGENTS.md" }, "kept"],
     ["that any agent follows unasked", { common: true }, { dropped: "any capable agent knows it" }],
   ])("%s", (_, facts, worth) => expect(weighLesson({ ...order, ...facts }, unseen)).toEqual(worth));
 });

@@ -415,6 +415,16 @@ describe("whatever happens to an instinct", () => {
     expect(foldEvidence([seen("s1"), noted, decided("unskipped", 6)]).shelved).toBeUndefined();
   });
 
+  test("that it is worth showing holds, and a later word is heard", () => {
+    const noted: Evidence = { type: "proposed", at: start + 5 * day };
+    const small = seen("s1", { by: "judge", confidence: 0.5 });
+    const shelved: Evidence = { type: "shelved", at: start + 6 * day, because: "over" };
+    expect(foldEvidence([small]).sure).toBe(0.5);
+    expect(foldEvidence([small, noted])).toMatchObject({ sure: 0.6, sessions: 1, status: "pending" });
+    expect(foldEvidence([small, noted, shelved]).shelved).toBe("over");
+    expect(foldEvidence([small, { ...shelved, at: start + 4 * day }, noted]).shelved).toBeUndefined();
+  });
+
   test("that instruction files say it is noted, until a person wants it", () => {
     const noted: Evidence = { type: "documented", at: start + 5 * day, where: "AGENTS.md" };
     expect(foldEvidence([seen("s1"), noted]).documented).toBe("AGENTS.md");

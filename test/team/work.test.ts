@@ -53,7 +53,7 @@ function askAt({ knackHome }: Home, url: string): void {
 /** A judge's answer by which the two lessons are one. */
 const oneOfTwo = {
   value: {
-    ...{ contradictions: [], vetoes: [], documented: [], shelved: [], kept: [] },
+    ...{ contradictions: [], vetoes: [], verdicts: [] },
     groups: [
       {
         ...{ into: "K1", from: ["K2"], lesson: "python is not installed here; python3 is." },

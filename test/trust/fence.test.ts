@@ -36,6 +36,8 @@ describe("a home folder", () => {
     ["-Users-ana-src", "~-src"],
     ["projects\\C--Users-ana-src", "projects\\~-src"],
     ["src/home/page.tsx", "src/home/page.tsx"],
+    ["src/app/[locale]/(miniapp)/home/page.tsx", "src/app/[locale]/(miniapp)/home/page.tsx"],
+    ["(/home/ana/x)", "(~/x)"],
     ["/srv/app/home/index.ts", "/srv/app/home/index.ts"],
     ["https://example.com/home/page", "https://example.com/home/page"],
     ["curl --home-dir x", "curl --home-dir x"],

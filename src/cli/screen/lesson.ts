@@ -192,7 +192,19 @@ export function findingJson(
 ) {
   const { keys, ...rest } = finding;
   const confidence = lesson ? readShownConfidence(lesson, finding.confidence) : finding.confidence;
-  return { id, ...rest, confidence, session: path, events: keys, instinct: lessonId };
+  // Where a judge found words for all that became one lesson, these are what a person is shown.
+  const { lesson: said, trigger, action } = lesson?.by === "judge" ? lesson : finding;
+  return {
+    id,
+    ...rest,
+    lesson: said,
+    trigger,
+    action,
+    confidence,
+    session: path,
+    events: keys,
+    instinct: lessonId,
+  };
 }
 
 export function leadJson({ id, keys, kind, summary, confidence }: Lead, session: string) {

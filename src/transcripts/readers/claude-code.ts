@@ -104,6 +104,9 @@ class ClaudeReading extends LineReading<ClaudeRest> {
     if (record.isCompactSummary === true || record.isVisibleInTranscriptOnly === true || text === "") return;
     if (isNotification(text)) return this.takeNotification(text, position);
     if (text.startsWith("[Request interrupted")) return this.session.mark(position, text);
+    const [head, skill] = skillHead.exec(text) ?? [];
+    if (head !== undefined && skill !== undefined)
+      return this.session.instructions(position, `${basename(skill)}/SKILL.md`, text.slice(head.length));
     if (record.isMeta === true || record.promptSource === "system" || position.sidechain) return;
     const said = { ...position, ...(isGiven(record) ? { given } : {}) };
     if (!isHuman(record.origin)) return;
@@ -320,6 +323,9 @@ function extractRefusalWords(text: string): string {
   const words = said.replace(/\n\nNote: The user's next message may contain[\s\S]*$/, "").trim();
   return words.includes("The user wants to clarify these questions") ? "" : words;
 }
+
+/** The text of a skill, as the client hands it to the agent. */
+const skillHead = /^Base directory for this skill: (.+)\n+/;
 
 /** Messages that the client writes as the user; it queues some commands, by their names alone, by itself. */
 const notTyped =

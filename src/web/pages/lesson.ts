@@ -163,6 +163,7 @@ const moveWords: Readonly<Record<LessonMove["by"], string>> = {
   promoted: "it holds in several projects",
   demoted: "it holds only where it was learned",
   documented: "an instruction file says it",
+  proposed: "beside the project's other lessons it is worth showing",
   shelved: "beside the project's other lessons it is not worth showing",
 };
 
