@@ -77,7 +77,7 @@ export async function consolidateProjects(
   return all;
 }
 
-/** Lessons in one request: the new ones first, then the surest. */
+/** Lessons in one request. */
 const maxLessons = 80;
 const instructionChars = 14_000;
 const outputTokens = 7_000;
@@ -93,7 +93,9 @@ async function findDue(store: Store, project: string, now: number): Promise<Less
   const known = new Set((await findings.lessonIds([...new Set(ids)])).values());
   const fresh = open.filter(({ id }) => !known.has(id));
   const isDue = fresh.some(isWorthShowing) || fresh.length >= enoughSmall;
-  return isDue ? [...fresh, ...open.filter((one) => !fresh.includes(one))].slice(0, maxLessons) : [];
+  // Where there are too many, those that would be shown matter most.
+  const rank = (one: Lesson) => (isWorthShowing(one) ? 0 : 2) + (fresh.includes(one) ? 0 : 1);
+  return isDue ? [...open].sort((a, b) => rank(a) - rank(b)).slice(0, maxLessons) : [];
 }
 
 function isOpen(lesson: Lesson, now: number): boolean {
