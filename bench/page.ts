@@ -4,7 +4,7 @@ import { recordEntries } from "../src/lessons/fold.ts";
 import { openKnack } from "../src/open.ts";
 import type { LedgerEntry } from "../src/records/ledger.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
-import { servePage } from "../src/web/server.ts";
+import { markDatabase, servePage } from "../src/web/server.ts";
 import { writeHistory } from "../test/helpers/history.ts";
 import { fill } from "./lessons.ts";
 import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
@@ -17,14 +17,15 @@ const rounds = 5;
 export async function page(): Promise<Figure[]> {
   return inTempFolder(async (folder) => {
     const env = { KNACK_HOME: join(folder, "home"), HOME: folder };
-    const knack = await openKnack({ env });
+    const database = join(env.KNACK_HOME, "knack.db");
+    const mark = () => markDatabase(database);
+    const knack = await openKnack({ env, mark });
     writeHistory(join(folder, "history"), { sessions: stored.sessions, turns: 3 });
     await knack.sessions([join(folder, "history")]);
-    const database = join(env.KNACK_HOME, "knack.db");
     const store = await openSqlite({ path: database, clock: { now: Date.now } });
     await fill(store, stored.lessons);
     const opened = await servePage({
-      ...{ knack, database, port: 0, idleMs: 600_000, now: Date.now, readOnly: true },
+      ...{ knack, mark, port: 0, idleMs: 600_000, now: Date.now, readOnly: true },
       ...{ command: "knack", shorten: (path: string) => path, change: (work) => work(knack) },
       ...{ health: { look: unused, repair: unused }, replay: unused },
       assets: pathToFileURL(join(root, "dist/page/")),

@@ -31,6 +31,7 @@ import {
   openScratch,
   openSqlite,
   readLedger,
+  rememberLessons,
   type Store,
 } from "./store/index.ts";
 import { openTeam, openTeamWork, type TeamLibrary } from "./team/index.ts";
@@ -51,6 +52,8 @@ export interface KnackOptions {
   readonly store?: Store;
   /** Read a copy of the database, where the home cannot be written. */
   readonly copy?: boolean;
+  /** A word that changes whenever the database does: all lessons are read again only then. */
+  readonly mark?: () => string;
   /** Who judges sessions, whatever the settings say. */
   readonly judge?: string;
   /** The folder of the plugin's template, for Knack's own skills. */
@@ -72,7 +75,8 @@ export async function openKnack(options: KnackOptions = {}) {
   } = options;
   const home = resolveHome(env);
   const surroundings = { home: userHome(env), env };
-  const store = options.store ?? (await openStore(home, clock, options));
+  const opened = options.store ?? (await openStore(home, clock, options));
+  const store = options.mark ? rememberLessons(opened, options.mark) : opened;
   // A person may have made the folder, or copied it, with a wider mode. Only with a database is it Knack's for certain.
   if (!dryRun && !options.copy) keepPrivate(home.folder);
   const work = createBackgroundWork(store, clock);

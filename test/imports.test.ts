@@ -228,6 +228,7 @@ const allowed: Record<string, readonly string[]> = {
     "base",
     "d3-scale",
     "d3-shape",
+    "failures",
     "hono",
     "hono/body-limit",
     "hono/cookie",

@@ -7,7 +7,10 @@ import type { AnyCall } from "./command.ts";
 import { describeOutcomes } from "./screen/changes.ts";
 
 interface OpenOptions
-  extends Pick<KnackOptions, "blank" | "copy" | "judge" | "modelDump" | "modelAnswers" | "template"> {
+  extends Pick<
+    KnackOptions,
+    "blank" | "copy" | "judge" | "mark" | "modelDump" | "modelAnswers" | "template"
+  > {
   /** Works on a copy that is thrown away; what --dry-run says by default. */
   readonly dryRun?: boolean;
   /** Makes the home if there is none; without it, a command finds an empty one that is thrown away. */

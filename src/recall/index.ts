@@ -10,7 +10,7 @@ export {
   readFailure,
   readQuestion,
 } from "./recall.ts";
-export { type BenefitReport, type FailureDay, loadLived, mostCallsPerPrompt } from "./report.ts";
+export { type BenefitReport, type CountedFailure, loadLived, mostCallsPerPrompt } from "./report.ts";
 export {
   formatDay,
   readSnapshot,

@@ -21,7 +21,7 @@ import { backtest } from "./backtest.ts";
 import { listChronic, tellChronic } from "./chronic.ts";
 import { creditSessions, creditUntold, recordRating } from "./credit.ts";
 import { findHome, readFailure, readQuestion, recall } from "./recall.ts";
-import { countDays, report } from "./report.ts";
+import { listFailures, report } from "./report.ts";
 import { inspectSnapshot, renewSnapshot } from "./snapshot.ts";
 import { listTellings } from "./tellings.ts";
 import { readWeek } from "./week.ts";
@@ -91,10 +91,12 @@ export function openRecall(deps: RecallDeps) {
     },
     /** Lessons shown since a time, in order. */
     shown: (since: number): Promise<EntryOf<"lesson.shown">[]> => store.ledger.since("lesson.shown", since),
-    /** What was put before agents in a session, or of a lesson, and what came of it. */
+    /** What was put before agents in a session, or of some lessons and items, or since a time, and what came of it. */
     tellings: (about: Parameters<typeof listTellings>[1]) => listTellings(store, about),
     /** What was learned, used and saved since a time, and what that cost. */
     week: (since: number) => readWeek(store, since),
+    /** Knack's own calls of models since a time. */
+    modelCalls: (since: number) => store.ledger.since("model.called", since),
     /** Records what sessions used of the library, and of what they were shown, and how that went. */
     credit: (sessions: readonly SessionView[], options?: { readonly until?: () => boolean }) =>
       creditSessions(store, sessions, { library: deps.readLibrary, refuses: isRefused, ...options }),
@@ -110,8 +112,8 @@ export function openRecall(deps: RecallDeps) {
     },
     /** Records what a person or an agent says that something was worth. */
     rate: (rating: Parameters<typeof recordRating>[1]) => recordRating({ store, clock }, rating),
-    /** Failures by day since a time: how many had been met before, and at how many a fix was told. */
-    failureDays: (since: number) => countDays(store, since, clock.now()),
+    /** The failures since a time, and which of them had been met before. */
+    failures: (since: number) => listFailures(store, since),
     /** The benefit report since a time. */
     report: async (since: number, compares: Parameters<typeof report>[1]["compares"] = () => false) =>
       report(store, { since, items: await deps.items(), compares }),

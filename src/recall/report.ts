@@ -5,6 +5,7 @@ import {
   isUse,
   type LedgerEntry,
   type Occasion,
+  type SessionId,
   type SessionMeasurement,
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
@@ -76,39 +77,19 @@ export async function report(
   };
 }
 
-const dayMs = 86_400_000;
-
-/** The failures of a day, as sessions were measured. */
-export interface FailureDay {
-  /** Its beginning. */
+/** A failure that counts: one of the work at hand does not. */
+export interface CountedFailure {
   readonly at: number;
-  /** Failures, each once for a session. */
-  readonly failures: number;
-  /** Those of them that an earlier session of the project had met. */
-  readonly repeats: number;
-  /** How often a known fix was told at a failure. */
-  readonly answered: number;
+  readonly session: SessionId;
+  /** Whether an earlier session of the project had met it. */
+  readonly isRepeat: boolean;
 }
 
-/** Failures by day since a time, days without any among them. */
-export async function countDays(store: Store, since: number, now: number): Promise<FailureDay[]> {
-  const first = Math.floor(since / dayMs);
-  const days = Array.from({ length: Math.max(1, Math.floor(now / dayMs) - first + 1) }, (_, at) => {
-    return { at: (first + at) * dayMs, failures: 0, repeats: 0, answered: 0 };
-  });
-  const findDay = (at: number) => (at >= since ? days[Math.floor(at / dayMs) - first] : undefined);
-  for (const { measured, metBefore } of await loadLived(store))
-    for (const [name, at] of measured.failures) {
-      const day = findDay(at);
-      if (!day) continue;
-      day.failures++;
-      if (metBefore(name)) day.repeats++;
-    }
-  for (const { at, data } of await store.ledger.since("lesson.shown", since)) {
-    const day = data.occasion === "failure" ? findDay(at ?? 0) : undefined;
-    if (day) day.answered++;
-  }
-  return days;
+/** The failures since a time, as sessions were measured: each once for a session. */
+export async function listFailures(store: Store, since: number): Promise<CountedFailure[]> {
+  return (await loadLived(store)).flatMap(({ measured: { run, failures }, metBefore }) =>
+    failures.flatMap(([name, at]) => (at < since ? [] : { at, session: run, isRepeat: metBefore(name) })),
+  );
 }
 
 /** A session that was measured, with what had failed in its project before. */

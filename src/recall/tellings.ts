@@ -1,10 +1,11 @@
-import type { EntryOf, LedgerEntry, Occasion, UseVerdict } from "../records/index.ts";
+import { groupBy } from "../base/index.ts";
+import type { EntryOf, LedgerEntry, Occasion, SessionId, UseVerdict } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
 
 /** Something that Knack put before an agent, or held back, and what came of it in that session. */
 export interface Telling {
   readonly at: number;
-  readonly session: string;
+  readonly session: SessionId;
   readonly project: string;
   /** Where the agent keeps the session; null where that is not known. */
   readonly transcript: string | null;
@@ -21,23 +22,27 @@ export interface Telling {
   } | null;
 }
 
-/** What was put before agents in a session, or of a lesson, in order of time. */
+/** What was put before agents in a session, or of some lessons and items, or since a time, in order of time. */
 export async function listTellings(
   store: Store,
-  about: { readonly session: string } | { readonly lesson: string },
+  about: { readonly session: string } | { readonly of: readonly string[] } | { readonly since: number },
 ): Promise<Telling[]> {
   const { ledger, learning } = store;
+  const since = "since" in about ? about.since : 0;
   const entries = [
-    ...(await ledger.since("lesson.shown", 0)),
-    ...(await ledger.since("skill.shown", 0)),
-    ...(await ledger.since("match.withheld", 0)),
+    ...(await ledger.since("lesson.shown", since)),
+    ...(await ledger.since("skill.shown", since)),
+    ...(await ledger.since("match.withheld", since)),
   ].flatMap(readTelling);
   const current = await learning.findings.lessonIds([...new Set(entries.map(({ id }) => id))]);
-  const rated = await ledger.since("use.rated", 0);
+  const rated = groupBy(await ledger.since("use.rated", 0), ({ session }) => session);
   return entries
     .map((one) => ({ ...one, id: current.get(one.id) ?? one.id, was: one.id }))
-    .filter((one) => ("session" in about ? one.session === about.session : one.id === about.lesson))
-    .map(({ was, ...one }) => ({ ...one, outcome: findOutcome(rated, one.session, [one.id, was]) }))
+    .filter((one) => {
+      if ("since" in about) return true;
+      return "session" in about ? one.session === about.session : about.of.includes(one.id);
+    })
+    .map(({ was, ...one }) => ({ ...one, outcome: findOutcome(rated.get(one.session) ?? [], [one.id, was]) }))
     .sort((a, b) => a.at - b.at);
 }
 
@@ -66,12 +71,8 @@ function readTelling(
 }
 
 /** The latest word on how it went; a person's overrides Knack's. */
-function findOutcome(
-  rated: readonly EntryOf<"use.rated">[],
-  session: string,
-  ids: readonly string[],
-): Telling["outcome"] {
-  const own = rated.filter((one) => one.session === session && ids.includes(one.data.id));
+function findOutcome(rated: readonly EntryOf<"use.rated">[], ids: readonly string[]): Telling["outcome"] {
+  const own = rated.filter((one) => ids.includes(one.data.id));
   const last = own.findLast(({ actor }) => actor === "person") ?? own.at(-1);
   if (!last || last.data.verdict === null) return null;
   return { verdict: last.data.verdict, because: last.data.because, byPerson: isPersons(last) };

@@ -13,6 +13,19 @@ import {
 import { type Gist, type Learning, type StoredUse, selectEnough, type WordRow } from "./learning.ts";
 import type { Store } from "./store.ts";
 
+/** A store that reads all lessons again only when the mark changes: for a program that shows the same for long. */
+export function rememberLessons(store: Store, mark: () => string): Store {
+  let known: { readonly mark: string; readonly lessons: Promise<Lesson[]> } | null = null;
+  const list = async () => {
+    const now = mark();
+    // Marked before it is read: what changes meanwhile is read again.
+    if (known?.mark !== now) known = { mark: now, lessons: store.learning.lessons.list() };
+    return [...(await known.lessons)];
+  };
+  const { learning } = store;
+  return { ...store, learning: { ...learning, lessons: { ...learning.lessons, list } } };
+}
+
 /**
  * A store that keeps what a replay asks for again and again in memory, with the answers of the database. A replay folds
  * and asks for every failure of every session, and a query costs many times its answer.

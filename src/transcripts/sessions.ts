@@ -6,6 +6,7 @@ import {
   type Diagnostic,
   type Event,
   getThreadId,
+  isPersons,
   type Project,
   parseRef,
   resolveProjectIds,
@@ -57,6 +58,9 @@ async function openProjects(store: Store): Promise<(session: Session) => Project
     return id === project.id ? project : { id, name: id.split(/[/\\]/).pop() ?? id, root };
   };
 }
+
+/** A person's first words come after what a program puts in front of them. */
+const openingEvents = 8;
 
 /** Every event of a session or of a part of it, from all recordings, in order. */
 export async function readEvents(store: Store, { id, alsoFrom, part }: SessionView): Promise<Event[]> {
@@ -223,6 +227,9 @@ export function openSessions(deps: SessionDeps) {
     /** The sessions that were read, newest first, as they were then: no transcript is looked at. */
     knownSessions: (paths?: readonly string[]) => viewSessions(store, paths),
     events: (session: SessionView) => readEvents(store, session),
+    /** What a person asked for first; null where nobody did within the first events. */
+    opening: async ({ id }: SessionView) =>
+      (await store.events.page(id, 0, openingEvents)).find(isPersons)?.text ?? null,
     /** The events of a session, a few at a time. */
     eachEvent: (session: SessionView) => eachEvent(store, session),
     /** The agents' own ids of all sessions. */

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { getCookie, setCookie } from "hono/cookie";
@@ -191,12 +191,4 @@ class Queue {
     this.last = next.catch(() => {});
     return next;
   }
-}
-
-/** A word that changes with the files of a database. */
-export function markFiles(paths: readonly string[]): string {
-  return paths
-    .map((path) => statSync(path, { throwIfNoEntry: false }))
-    .map((found) => (found ? `${found.size} ${found.mtimeMs} ${found.ino}` : "none"))
-    .join(" ");
 }

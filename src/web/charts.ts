@@ -19,8 +19,18 @@ interface BarChart {
 }
 
 const size = { width: 760, height: 210, left: 34, right: 8, top: 14, bottom: 24 };
+/** A few bars are not as wide as the picture. */
+const mostBarWidth = 72;
+/** Half a letter of a label below an axis. */
+const halfLetter = 3.6;
 /** Labels below an axis that fit beside each other. */
 const mostLabels = 12;
+
+/** Where the middle of a label may be, so that none of it is cut off. */
+function keepInside(x: number, label: string): number {
+  const half = label.length * halfLetter;
+  return Math.min(size.width - half, Math.max(half, x));
+}
 
 /** Bars on top of each other, with what they say as a table behind. */
 export function drawBars(chart: BarChart): Html {
@@ -29,6 +39,8 @@ export function drawBars(chart: BarChart): Html {
   const totals = labels.map((_, at) => bars.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
   const marks = series.filter(({ look }) => look === "mark").flatMap(({ values }) => values);
   const x = scaleBand(labels.map(String), [size.left, size.width - size.right]).padding(0.28);
+  const width = Math.min(x.bandwidth(), mostBarWidth);
+  const inset = (x.bandwidth() - width) / 2;
   const y = scaleLinear([0, Math.max(1, ...totals, ...marks)], [size.height - size.bottom, size.top]).nice(4);
   const drawn = labels.map((label, at) => {
     let below = 0;
@@ -38,7 +50,7 @@ export function drawBars(chart: BarChart): Html {
       below += value;
       return (
         value > 0 &&
-        html`<rect class="bar ${look}" x="${cut(x(label))}" y="${cut(to)}" width="${cut(x.bandwidth())}" height="${cut(from - to)}"/>`
+        html`<rect class="bar ${look}" x="${cut((x(label) ?? 0) + inset)}" y="${cut(to)}" width="${cut(width)}" height="${cut(from - to)}"/>`
       );
     });
   });
@@ -57,7 +69,7 @@ export function drawBars(chart: BarChart): Html {
     html`${drawGrid(y.ticks(4).filter(Number.isInteger), y)}${drawn}${dots}${labels.map(
       (label, at) =>
         at % every === 0 &&
-        html`<text class="tick" x="${cut((x(label) ?? 0) + x.bandwidth() / 2)}" y="${size.height - 7}" text-anchor="middle">${label}</text>`,
+        html`<text class="tick" x="${cut(keepInside((x(label) ?? 0) + x.bandwidth() / 2, label))}" y="${size.height - 7}" text-anchor="middle">${label}</text>`,
     )}`,
   );
 }
@@ -109,9 +121,9 @@ export function drawTrace(title: string, points: readonly TracePoint[], now: num
   const shown = days.filter((day, at) => at === 0 || format(day) !== format(days[at - 1] as Date));
   return html`<figure class="chart"><figcaption><span class="name">${title}</span></figcaption>
 <div class="scroll" tabindex="0"><svg viewBox="0 0 ${size.width} ${size.height}" role="img" aria-label="${title}. Each step is in the list below.">${drawGrid([0, 0.25, 0.5, 0.75, 1], y)}
-<line class="limit" x1="${size.left}" x2="${size.width - size.right}" y1="${cut(y(0.8))}" y2="${cut(y(0.8))}"/><text class="tick" x="${size.width - size.right}" y="${cut(y(0.8) - 5)}" text-anchor="end">active from 0.80</text>
+<line class="limit" x1="${size.left}" x2="${size.width - size.right}" y1="${cut(y(0.8))}" y2="${cut(y(0.8))}"/><text class="tick" x="${size.width - size.right}" y="${cut(y(0.8) + ((last?.value ?? 0) >= 0.8 ? 15 : -6))}" text-anchor="end">active from 0.80</text>
 <path class="trace" d="${path ?? ""}"/>${points.map(({ at, value }) => html`<circle class="mark" cx="${cut(x(at))}" cy="${cut(y(value))}" r="4"/>`)}
-${shown.map((day) => html`<text class="tick" x="${cut(x(day))}" y="${size.height - 7}" text-anchor="middle">${format(day).slice(5)}</text>`)}</svg></div></figure>`;
+${shown.map((day) => html`<text class="tick" x="${cut(keepInside(x(day), "00-00"))}" y="${size.height - 7}" text-anchor="middle">${format(day).slice(5)}</text>`)}</svg></div></figure>`;
 }
 
 function cut(value: number | undefined): number {

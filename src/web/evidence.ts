@@ -1,13 +1,72 @@
-import type { StoredFinding } from "../records/index.ts";
-import { type HtmlPart, html } from "./html.ts";
-import { lastPart, linkSession, renderDay } from "./parts.ts";
+import { isEdit } from "../failures/index.ts";
+import type { Telling } from "../recall/index.ts";
+import { type Event, isPersons, type StoredFinding } from "../records/index.ts";
+import { type Html, type HtmlPart, html } from "./html.ts";
+import { cutText, lastPart, linkLesson, linkSession, renderDay, renderTag } from "./parts.ts";
 
-/** What a session showed: the call that failed, what it said and the call that worked, or a person's words. */
-export function describeFinding({ finding, session, run, at }: StoredFinding): HtmlPart {
+/** Edits between a failure and what worked that are named. */
+const mostEdits = 4;
+
+/**
+ * What a session showed: what the person asked, the call that failed, what it said, the edits, and the call that
+ * worked, or a person's words; each leads to its place in the session. Without the session's events only what the
+ * finding itself keeps is there.
+ */
+export function describeFinding(
+  { finding, session, run, at }: StoredFinding,
+  events: readonly Event[] = [],
+): HtmlPart {
   const { failed, error, worked, said, replied } = finding.excerpt;
-  const step = (kind: string, label: string, text: string | null) =>
+  const [first, ...others] = finding.refs;
+  const last = others.at(-1);
+  const { asked, edits } = readBetween(events, first, last);
+  const step = (kind: string, label: string, text: string | null, ref?: string) =>
     text !== null &&
-    html`<div class="step ${kind}"><span class="label">${label}</span><pre>${text}</pre></div>`;
-  return html`<p class="eyebrow">${renderDay(at)} · ${linkSession(session, finding.refs[0], html`session ${lastPart(run).slice(0, 13)}`)}</p>
-<div class="steps">${step("said", "You said", said)}${step("failed", "Failed", failed)}${step("error", "It said", error)}${step("worked", "Worked", worked)}${step("replied", "The agent", replied)}</div>`;
+    html`<div class="step ${kind}"><span class="label">${
+      ref === undefined ? label : linkSession(session, ref, label)
+    }</span><pre>${text}</pre></div>`;
+  return html`<p class="eyebrow">${renderDay(at)} · ${linkSession(session, first, html`session ${lastPart(run).slice(0, 13)}`)}</p>
+<div class="steps">${step("said", "You said", said, first)}${
+    said === null && asked && step("said", "You asked", cutText(asked.text, 240), asked.ref)
+  }${step("failed", "Failed", failed, first)}${step("error", "It said", error)}${edits.map((edit) =>
+    step("edit", "Edited", edit.files.map(lastPart).join(", "), edit.ref),
+  )}${step("worked", "Worked", worked, last)}${step("replied", "The agent", replied)}</div>`;
+}
+
+/** The prompt that led to an event, and the edits from there to another. */
+function readBetween(events: readonly Event[], first: string | undefined, last: string | undefined) {
+  const from = events.findIndex(({ ref }) => ref === first);
+  if (from < 0) return { asked: undefined, edits: [] };
+  const to = events.findIndex(({ ref }) => ref === last);
+  return {
+    asked: events.slice(0, from).findLast(isPersons),
+    edits: events
+      .slice(from + 1, Math.max(from, to))
+      .filter((event) => isEdit(event) && event.outcome === "ok" && event.files.length > 0)
+      .slice(-mostEdits),
+  };
+}
+
+const howWords: Readonly<Record<Telling["how"], string>> = {
+  told: "told",
+  offered: "named",
+  given: "given whole",
+  withheld: "held back, to compare",
+};
+
+const occasionWords = { failure: " at a failure", prompt: " at a prompt", start: " at the start" } as const;
+
+/** What agents were told, as rows of a table: where, how, in which words, and what happened then. */
+export function drawTellings(tellings: readonly Telling[]): Html {
+  return html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Day</th><th scope="col">Session</th><th scope="col">How</th><th scope="col">Words</th><th scope="col">Then</th></tr></thead><tbody>${tellings.map(
+    ({ at, session, transcript, how, id, occasion, text, outcome }) => {
+      const name = lastPart(session).slice(0, 13);
+      const words = cutText(text, 180);
+      return html`<tr><td>${renderDay(at)}</td><td>${linkSession(transcript ?? session, undefined, html`<code>${name}</code>`)}</td><td>${howWords[how]}${occasion !== null && occasionWords[occasion]}</td><td>${how === "told" ? linkLesson(id, words) : words}</td><td>${
+        outcome
+          ? html`${renderTag(outcome.verdict, outcome.verdict === "helpful" ? "good" : "bad")} ${outcome.byPerson && "you said so"} ${outcome.because}`
+          : html`<span class="faint">no verdict</span>`
+      }</td></tr>`;
+    },
+  )}</tbody></table></div>`;
 }

@@ -75,7 +75,7 @@ async function drawLesson(
   const { sessions, firstAt, lastAt } = lesson.state;
   const findings = withExcerpts ? (await knack.findings(lesson)).slice(0, 3) : [];
   return html`<li><p class="eyebrow">${renderTag(says, tone)} ${renderSure(confidence)} ${lesson.scope === "user" ? "all work" : project}</p>
-<p class="lead">${renderProse(lesson.lesson)}</p><p class="faint">Seen in ${several(sessions, "session")}, ${renderSpan(firstAt, lastAt)}</p>${findings.map(describeFinding)}</li>`;
+<p class="lead">${renderProse(lesson.lesson)}</p><p class="faint">Seen in ${several(sessions, "session")}, ${renderSpan(firstAt, lastAt)}</p>${findings.map((one) => describeFinding(one))}</li>`;
 }
 
 /** What leads to a page that is not in the file becomes plain text. Words of others cannot hold markup. */

@@ -5,4 +5,4 @@
 // actions.ts, one entry for each change, and goes through the verbs that the command line has.
 export { renderExport } from "./export.ts";
 export type { Replay } from "./page.ts";
-export { openBrowser, servePage } from "./server.ts";
+export { markDatabase, openBrowser, servePage } from "./server.ts";

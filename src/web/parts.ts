@@ -84,10 +84,12 @@ export function renderDiff(diff: string, file = ""): Html {
   const isNew = lines[0]?.startsWith("--- /dev/null");
   // What one hunk of a named file says of its place, its reader sees.
   const body = file === "" ? lines : lines.filter((line) => !/^(?:---|\+\+\+) |^@@ -\S+ \+1[, ]/.test(line));
+  const marked = (line: string) =>
+    /^[-+ ]/.test(line) ? html`<span class="sign">${line[0] ?? ""}</span>${line.slice(1)}` : line;
   return html`<figure class="diff">${
     file !== "" && html`<figcaption><code>${file}</code>${isNew && html` ${renderTag("new")}`}</figcaption>`
   }<pre tabindex="0" aria-label="Changes">${body.map(
-    (line) => html`<span class="${diffClass(line)}">${line === "" ? " " : line}</span>`,
+    (line) => html`<span class="${diffClass(line)}">${line === "" ? " " : marked(line)}</span>`,
   )}</pre></figure>`;
 }
 
@@ -100,6 +102,19 @@ export function renderSpan(from: number, to: number): HtmlPart {
 function diffClass(line: string): string {
   if (/^(?:---|\+\+\+|@@)/.test(line)) return "place";
   return line.startsWith("+") ? "added" : line.startsWith("-") ? "gone" : "same";
+}
+
+/** The times that can be looked at, in days. */
+export const spans = [
+  [7, "This week"],
+  [28, "Four weeks"],
+  [91, "Three months"],
+  [365, "A year"],
+] as const;
+
+/** One of those times, as an address has it. */
+export function parseDays(word: string): (typeof spans)[number][0] {
+  return spans.find(([days]) => String(days) === word)?.[0] ?? 7;
 }
 
 /** Items of a long list that are on one page. */

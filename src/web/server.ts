@@ -1,17 +1,16 @@
 import { spawn } from "node:child_process";
+import { statSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { KnackError } from "../base/index.ts";
-import { type AppDeps, createApp, markFiles } from "./app.ts";
+import { type AppDeps, createApp } from "./app.ts";
 import { Guard } from "./guard.ts";
 import type { Desk } from "./page.ts";
 import { countWaiting } from "./pages/inbox.ts";
 
 interface PageOptions
-  extends Pick<AppDeps, "knack" | "change" | "now" | "assets">,
+  extends Pick<AppDeps, "knack" | "change" | "now" | "assets" | "mark">,
     Omit<Desk, "once" | "isExport" | "formSecret"> {
-  /** The database that is shown: pages are read again when it changes. */
-  readonly database: string;
   /** 0 for any that is free. */
   readonly port: number;
   /** How long nobody may ask for anything before it ends. */
@@ -31,11 +30,10 @@ export interface OpenPage {
 
 /** Serves the page on this machine alone, until nobody looks any more. */
 export async function servePage(options: PageOptions): Promise<OpenPage> {
-  const { knack, now, database, idleMs } = options;
-  const mark = () => markFiles([database, `${database}-wal`]);
+  const { knack, now, mark, idleMs } = options;
   const guard: Guard = new Guard(() => (server.address() as AddressInfo).port);
   const desk: Desk = { ...options, isExport: false, formSecret: guard.formSecret, once: rememberUntil(mark) };
-  const app = createApp({ ...options, guard, desk, mark });
+  const app = createApp({ ...options, guard, desk });
   const server = createAdaptorServer({ fetch: app.fetch, hostname: "127.0.0.1" });
   await new Promise<void>((listening, fail) => {
     server.once("error", (error: NodeJS.ErrnoException) => fail(explainListening(error, options.port)));
@@ -75,6 +73,14 @@ function explainListening(error: NodeJS.ErrnoException, port: number): Error {
   if (why === undefined) return error;
   const hint = "Choose another one with --port, or leave it out for one that is free.";
   return new KnackError("WRONG_USAGE", `Port ${port} ${why}.`, { hint, cause: error });
+}
+
+/** A word that changes whenever a database does. */
+export function markDatabase(path: string): string {
+  return [path, `${path}-wal`]
+    .map((file) => statSync(file, { throwIfNoEntry: false }))
+    .map((found) => (found ? `${found.size} ${found.mtimeMs} ${found.ino}` : "none"))
+    .join(" ");
 }
 
 /** Remembers what was computed for as long as the mark stays the same. */

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { writeFileAtomically } from "../../base/index.ts";
 import { resolveHome } from "../../settings/index.ts";
-import { openBrowser, type Replay, renderExport, servePage } from "../../web/index.ts";
+import { markDatabase, openBrowser, type Replay, renderExport, servePage } from "../../web/index.ts";
 import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
 import { openHealth } from "../doctor/doctor.ts";
 import { changeKnack, withKnack } from "../knack.ts";
@@ -36,6 +36,7 @@ export const open = defineCommand({
       );
     const readOnly = call.args["read-only"] === true;
     const port = parsePort(call.args.port);
+    const mark = () => markDatabase(resolveHome(env).database);
     return withKnack(
       call,
       async (knack) => {
@@ -45,13 +46,13 @@ export const open = defineCommand({
             knack,
             assets,
             port,
+            mark,
             idleMs,
             readOnly,
             now: Date.now,
             command: screen.knack,
             shorten: screen.path,
           },
-          database: resolveHome(env).database,
           change: (work) => changeKnack(call, work),
           health: openHealth(call),
           replay: replayApart(call, ending.signal),
@@ -74,7 +75,7 @@ export const open = defineCommand({
         ]);
         return 0;
       },
-      { create: !readOnly, repair: !readOnly },
+      { create: !readOnly, repair: !readOnly, mark },
     );
   },
 });

@@ -2,7 +2,7 @@ import { several } from "../../text/index.ts";
 import { drawBars } from "../charts.ts";
 import { type HtmlPart, html } from "../html.ts";
 import { definePage, type Replay } from "../page.ts";
-import { cutText, lastPart, linkSession, renderEmpty, renderTag } from "../parts.ts";
+import { cutText, formatNumber, lastPart, linkSession, renderEmpty, renderTag } from "../parts.ts";
 
 /** The frame comes at once; replaying takes as long as it takes. */
 export const backtestPage = definePage({
@@ -48,10 +48,35 @@ function drawReplay(replay: Replay): HtmlPart {
       "Use an agent first: each session is one more to learn from.",
     );
   const right = replay.hits.filter(({ occasion }) => occasion !== "correction");
-  return html`<p>${several(sessions, "session")}, ${several(prompts, "prompt")}, ${several(failures, "failure")}. ${repeats} of the failures had been met and solved in an earlier session; Knack would have had the fix for ${answered} of them, ${answeredBefore} before the call${savedCalls > 0 && html`, which would have saved ${several(savedCalls, "call")} and ${Math.round(savedMinutes)} min`}. ${wrong} times it would have shown something that did not help (${wrongPer100} per 100 prompts).</p>
-${drawCourse(replay)}
+  const known = replay.hits.filter(({ occasion }) => occasion === "correction");
+  const useless = replay.wrongs.filter(({ verdict }) => verdict === "useless");
+  return html`<ul class="tiles">${(
+    [
+      [
+        repeats,
+        "repeats",
+        `of ${several(failures, "failure")} in ${several(sessions, "session")}: met and solved in an earlier one`,
+        "#right",
+      ],
+      [answered, "answered right", `${formatNumber(answeredBefore)} of them before the call`, "#right"],
+      [repeats - answered, "not answered", "solved before, and nothing to tell", "#unanswered"],
+      [useless.length, "useless", "shown, and it did not help", "#useless"],
+      [
+        wrong - useless.length,
+        "wrong",
+        `${wrongPer100} useless or wrong per 100 of ${several(prompts, "prompt")}`,
+        "#wrong",
+      ],
+      [savedCalls, "calls saved", `about ${Math.round(savedMinutes)} min`, "#right"],
+    ] as const
+  ).map(
+    ([figure, name, says, to]) =>
+      html`<li><a class="whole" href="${to}"><span class="figure">${formatNumber(figure)}</span> <span class="name">${name}</span></a><span class="says">${says}</span></li>`,
+  )}</ul>
+${drawCourse({ ...replay, hits: right })}
 ${drawAnswers(
-  "Right",
+  "right",
+  "Answered right",
   right.map((hit) => ({
     ...hit,
     tag: "right",
@@ -60,18 +85,19 @@ ${drawAnswers(
   })),
 )}
 ${drawAnswers(
+  "useless",
   "Useless",
-  replay.wrongs
-    .filter(({ verdict }) => verdict === "useless")
-    .map((one) => ({ ...one, tag: "useless", tone: "warm" as const, after: one.because })),
+  useless.map((one) => ({ ...one, tag: "useless", tone: "warm" as const, after: one.because })),
 )}
 ${drawAnswers(
+  "wrong",
   "Wrong",
   replay.wrongs
     .filter(({ verdict }) => verdict === "wrong")
     .map((one) => ({ ...one, tag: "wrong", tone: "bad" as const, after: one.because })),
 )}
 ${drawAnswers(
+  "unanswered",
   "Solved before, and no answer",
   replay.unanswered.map((one) => ({
     ...one,
@@ -80,6 +106,11 @@ ${drawAnswers(
     tone: "plain" as const,
     after: "",
   })),
+)}
+${drawAnswers(
+  "known",
+  "You said it again, and Knack knew it",
+  known.map((hit) => ({ ...hit, tag: "known", tone: "good" as const, after: "" })),
 )}`;
 }
 
@@ -129,9 +160,9 @@ interface Answer {
 
 const mostAnswers = 200;
 
-function drawAnswers(title: string, answers: readonly Answer[]): HtmlPart {
+function drawAnswers(id: string, title: string, answers: readonly Answer[]): HtmlPart {
   if (answers.length === 0) return null;
-  return html`<details class="answers"${answers.length <= 10 && html` open`}><summary><h2>${title} <span class="faint">${answers.length}</span></h2></summary><ol class="chain">${answers
+  return html`<details class="answers" id="${id}"${answers.length <= 10 && html` open`}><summary><h2>${title} <span class="faint">${formatNumber(answers.length)}</span></h2></summary>${answers.length > mostAnswers && html`<p class="faint">The first ${formatNumber(mostAnswers)} of them.</p>`}<ol class="chain">${answers
     .slice(0, mostAnswers)
     .map(
       ({ session, at, key, met, error, lesson, tag, tone, after }) =>

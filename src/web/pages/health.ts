@@ -1,3 +1,4 @@
+import { groupBy } from "../../base/index.ts";
 import { type HtmlPart, html } from "../html.ts";
 import { renderForm } from "../layout.ts";
 import { type Desk, definePage, type HealthPort } from "../page.ts";
@@ -46,8 +47,10 @@ function drawRepairs(planned: readonly string[], desk: Desk): HtmlPart {
 }
 
 function drawChecks(checks: Checks): HtmlPart {
-  return html`<ul class="checks">${checks.map(
-    ({ name, ok, says, repair }, at) =>
-      html`<li>${ok ? (repair === null ? renderTag("ok", "good") : renderTag("off")) : renderTag("wrong", "bad")}<b>${name}</b><span>${says}${repair !== null && checks[at - 1]?.repair !== repair && html`<br><span class="faint">${ok ? "To have it" : "Repair"}: ${renderProse(repair.includes("`") ? repair : `\`${repair}\``)}</span>`}</span></li>`,
+  // What is off for one reason is one row.
+  const rows = groupBy(checks, ({ name, ok, says, repair }) => (ok && repair !== null ? says : name));
+  return html`<ul class="checks">${[...rows.values()].map(
+    ([{ name, ok, says, repair }, ...others]) =>
+      html`<li>${ok ? (repair === null ? renderTag("ok", "good") : renderTag("off")) : renderTag("wrong", "bad")}<b>${[name, ...others.map((one) => one.name)].join(", ")}</b><span>${says}${repair !== null && html`<br><span class="faint">${ok ? "To have it" : "Repair"}: ${renderProse(repair.includes("`") ? repair : `\`${repair}\``)}</span>`}</span></li>`,
   )}</ul>`;
 }

@@ -1,13 +1,15 @@
+import { applyDecay } from "../../lessons/index.ts";
 import { formatUsd } from "../../models/index.ts";
 import type { Knack } from "../../open.ts";
 import {
   type BenefitReport,
+  type CountedFailure,
   concludeMeasure,
   describeMeasure,
   describeWorth,
-  type FailureDay,
   formatMeasured,
   reportMeasures,
+  type Telling,
 } from "../../recall/index.ts";
 import { several } from "../../text/index.ts";
 import { drawBars } from "../charts.ts";
@@ -17,22 +19,19 @@ import {
   cutText,
   formatNumber,
   linkLesson,
+  parseDays,
   renderChoice,
   renderCommand,
   renderDay,
   renderEmpty,
   renderProse,
   renderSure,
+  spans,
 } from "../parts.ts";
 import { listWaiting } from "./inbox.ts";
+import { readSessions } from "./sessions.ts";
 
 const dayMs = 86_400_000;
-/** The times that can be looked at, in days. */
-const spans = [
-  [7, "This week"],
-  [28, "Four weeks"],
-  [91, "Three months"],
-] as const;
 /** Rows of a list on this page. */
 const mostRows = 5;
 
@@ -43,7 +42,10 @@ interface Home {
   readonly week: Awaited<ReturnType<Knack["week"]>>;
   readonly failures: readonly FailureDay[];
   readonly waiting: Awaited<ReturnType<typeof listWaiting>>;
+  /** All sessions, and how many of them ended in this time. */
   readonly sessions: number;
+  readonly recent: number;
+  readonly latestAt: number | null;
   readonly unjudged: number;
 }
 
@@ -51,16 +53,24 @@ export const homePage = definePage<Home>({
   path: "/",
   read: async (visit) => {
     const { knack, now } = visit;
-    const days = spans.find(([days]) => String(days) === visit.query("days"))?.[0] ?? 7;
+    const days = parseDays(visit.query("days"));
     const since = now - days * dayMs;
+    const sessions = await readSessions(knack, visit.desk);
     return {
       days,
       report: await visit.desk.once("report", () => knack.report(0)),
       holdout: await knack.holdout(),
       week: await visit.desk.once(`week ${days}`, () => knack.week(since)),
-      failures: await visit.desk.once(`failures ${days}`, () => knack.failureDays(since)),
+      failures: countDays(
+        await visit.desk.once(`failures ${days}`, () => knack.failures(since)),
+        await visit.desk.once(`told ${days}`, () => knack.tellings({ since })),
+        since,
+        now,
+      ),
       waiting: await listWaiting(visit),
-      sessions: (await knack.projects()).reduce((sum, { sessions }) => sum + sessions, 0),
+      sessions: sessions.length,
+      recent: sessions.filter(({ startedAt, endedAt }) => (endedAt ?? startedAt ?? 0) >= since).length,
+      latestAt: sessions[0]?.startedAt ?? null,
       unjudged: (await knack.waiting()).sessions,
     };
   },
@@ -79,8 +89,8 @@ export const homePage = definePage<Home>({
 <p class="lead">${describeWorth(model.report, model.holdout)}</p>
 ${drawComparisons(model, visit)}
 ${drawTiles(model)}
-${drawFailures(model.failures)}
-<div class="columns">${drawWaiting(model)}${drawLearned(model)}</div>`,
+${drawFailures(model)}
+<div class="columns">${drawWaiting(model)}${drawLearned(model, visit)}</div>`,
   }),
 });
 
@@ -115,18 +125,57 @@ function drawComparisons({ report, holdout }: Home, { desk }: Visit): HtmlPart {
 ${rows.length > 0 && html`<div class="scroll" tabindex="0"><table class="wide"><tbody>${rows}</tbody></table></div><p>After against before is no experiment: anything else that changed meanwhile is in these figures too.</p>`}</details>`;
 }
 
+/** The failures of a day. */
+interface FailureDay {
+  /** Its beginning. */
+  readonly at: number;
+  readonly failures: number;
+  /** Those of them that an earlier session of the project had met. */
+  readonly repeats: number;
+  /** How often a known fix was told at a failure. */
+  readonly answered: number;
+}
+
+/** Failures by day since a time, days without any among them. */
+function countDays(
+  failures: readonly CountedFailure[],
+  tellings: readonly Telling[],
+  since: number,
+  now: number,
+): FailureDay[] {
+  const first = Math.floor(since / dayMs);
+  const days = Array.from({ length: Math.max(1, Math.floor(now / dayMs) - first + 1) }, (_, at) => {
+    return { at: (first + at) * dayMs, failures: 0, repeats: 0, answered: 0 };
+  });
+  const findDay = (at: number) => days[Math.min(days.length - 1, Math.floor(at / dayMs) - first)];
+  for (const { at, isRepeat } of failures) {
+    const day = findDay(at);
+    if (!day) continue;
+    day.failures++;
+    if (isRepeat) day.repeats++;
+  }
+  for (const { at, how, occasion } of tellings) {
+    const day = how === "told" && occasion === "failure" ? findDay(at) : undefined;
+    if (day) day.answered++;
+  }
+  return days;
+}
+
 function drawTiles({ week, failures, waiting, unjudged, days }: Home): Html {
   const sum = (count: (day: FailureDay) => number) => failures.reduce((all, day) => all + count(day), 0);
   const { saved, cost, used, fresh, skills } = week;
+  const met = sum((day) => day.failures);
   const tiles: readonly (readonly [number: HtmlPart, name: string, says: HtmlPart, to: Html])[] = [
     [
-      sum((day) => day.failures),
+      met,
       "failures",
-      `${formatNumber(sum((day) => day.repeats))} had been met before`,
-      url("/sessions"),
+      met === 0
+        ? "of which a lesson could be made"
+        : `${formatNumber(sum((day) => day.repeats))} had been met before`,
+      url("/sessions", { failed: days }),
     ],
-    [saved.failures, "answered", "times a known fix was told at a failure", url("/lessons", { told: "1" })],
-    [saved.calls, "saved", "fixes that came next and worked", url("/lessons", { told: "1" })],
+    [saved.failures, "answered", "a known fix was told", url("/told", { days, what: "failure" })],
+    [saved.calls, "saved", "the fix came next and worked", url("/told", { days, what: "saved" })],
     [
       fresh.length,
       "learned",
@@ -136,28 +185,38 @@ function drawTiles({ week, failures, waiting, unjudged, days }: Home): Html {
     [
       waiting.length,
       "waiting",
-      unjudged > 0 ? `and ${several(unjudged, "session")} to be judged` : "for your yes or no",
+      unjudged > 0
+        ? html`and <a href="${url("/sessions", { unjudged: "1" })}">${several(unjudged, "session")}</a> to be judged`
+        : "for your yes or no",
       url("/inbox"),
     ],
     [
       cost.model > 0 ? formatUsd(cost.model) : "$0",
       "spent",
-      `${formatNumber(cost.characters)} characters shown in ${several(used.sessions, "session")}`,
-      url("/library"),
+      html`<a href="${url("/told", { days })}">${formatNumber(cost.characters)} characters</a> shown in ${several(used.sessions, "session")}`,
+      url("/spent", { days }),
     ],
   ];
   return html`<ul class="tiles">${tiles.map(
     ([number, name, says, to]) =>
-      html`<li><a href="${to}"><span class="figure">${typeof number === "number" ? formatNumber(number) : number}</span><span class="name">${name}</span><span class="says">${says}</span></a></li>`,
+      html`<li><a class="whole" href="${to}"><span class="figure">${typeof number === "number" ? formatNumber(number) : number}</span> <span class="name">${name}</span></a><span class="says">${says}</span></li>`,
   )}</ul>`;
 }
 
 /** Days up to here are shown one by one, more of them in weeks. */
 const mostDays = 31;
 
-function drawFailures(days: readonly FailureDay[]): HtmlPart {
+function drawFailures({ failures: days, recent, latestAt }: Home): HtmlPart {
+  if (recent === 0)
+    return renderEmpty(
+      "No agent worked in this time.",
+      html`The latest session began on ${renderDay(latestAt)}. <a href="/sessions">All sessions</a>`,
+    );
   if (days.every(({ failures, answered }) => failures + answered === 0))
-    return html`<p class="faint">No failure in this time that is not of the work at hand.</p>`;
+    return renderEmpty(
+      `Nothing failed in ${several(recent, "session")}.`,
+      "What fails because of the work at hand, such as a test that is being made to pass, does not count. Other failures will be here, day by day.",
+    );
   const groups = days.length > mostDays ? groupWeeks(days) : days;
   return drawBars({
     title: days.length > mostDays ? "Failures by week" : "Failures by day",
@@ -199,7 +258,7 @@ function drawWaiting({ waiting }: Home): Html {
   }</section>`;
 }
 
-function drawLearned({ week: { fresh }, days }: Home): Html {
+function drawLearned({ week: { fresh }, days }: Home, { now }: Visit): Html {
   return html`<section><h2>Learned</h2>${
     fresh.length === 0
       ? html`<p class="faint">Nothing new in this time.</p>`
@@ -207,7 +266,7 @@ function drawLearned({ week: { fresh }, days }: Home): Html {
           .slice(0, mostRows)
           .map(
             ({ id, lesson, state }) =>
-              html`<li>${linkLesson(id, renderProse(cutText(lesson, 120)))}<span class="meta">${renderDay(state.lastAt)} ${renderSure(state.confidence)}</span></li>`,
+              html`<li>${linkLesson(id, renderProse(cutText(lesson, 120)))}<span class="meta">${renderDay(state.lastAt)} ${renderSure(applyDecay(state, now).confidence)}</span></li>`,
           )}</ul>${fresh.length > mostRows && html`<p><a href="${url("/lessons", { since: days })}">All ${formatNumber(fresh.length)}</a></p>`}`
   }</section>`;
 }

@@ -1,6 +1,6 @@
 import type { ProposalView } from "../../authoring/index.ts";
 import { groupBy } from "../../base/index.ts";
-import { type Contradiction, explainDoubt } from "../../lessons/index.ts";
+import { applyDecay, type Contradiction, explainDoubt } from "../../lessons/index.ts";
 import {
   changedFile,
   type GapView,
@@ -288,7 +288,7 @@ async function drawSuggestion(suggestion: Suggestion, at: number, visit: Visit):
   const doubt = explainDoubt(lesson);
   const ask = (query: Readonly<Record<string, string>>) =>
     url("/inbox", { item: lesson.id, where: reach, ...query });
-  return html`${drawTitle(lesson)}
+  return html`${drawTitle(lesson, visit.now)}
 ${doubt !== null && html`<p class="look">Look twice: ${doubt}</p>`}
 <p class="why">Seen in ${several(sessions, "session")}, ${renderSpan(firstAt, lastAt)}, in ${
     lesson.scope === "user" ? "all your work" : project.name
@@ -317,8 +317,8 @@ ${
 }`;
 }
 
-function drawTitle(lesson: Lesson): Html {
-  return html`<p class="eyebrow">${lesson.artifact} · ${linkLesson(lesson.id, lesson.name)} ${renderSure(lesson.state.confidence)}</p>
+function drawTitle(lesson: Lesson, now: number): Html {
+  return html`<p class="eyebrow">${lesson.artifact} · ${linkLesson(lesson.id, lesson.name)} ${renderSure(applyDecay(lesson.state, now).confidence)}</p>
 <h2 class="lesson">${renderProse(lesson.lesson)}</h2>`;
 }
 

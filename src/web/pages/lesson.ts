@@ -2,15 +2,14 @@ import { applyDecay, explainDoubt, explainHeldBack, type LessonMove } from "../.
 import { changedFile, type PublishedItem } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
 import type { Telling } from "../../recall/index.ts";
-import type { Lesson, StoredFinding } from "../../records/index.ts";
+import type { Event, Lesson, StoredFinding } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { drawTrace } from "../charts.ts";
-import { describeFinding } from "../evidence.ts";
+import { describeFinding, drawTellings } from "../evidence.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { renderForm } from "../layout.ts";
 import { type Desk, definePage, type Visit } from "../page.ts";
 import {
-  cutText,
   lastPart,
   linkLesson,
   linkSession,
@@ -23,12 +22,17 @@ import {
   renderTag,
 } from "../parts.ts";
 import { statusWords } from "./lessons.ts";
+import { readCatalog } from "./library.ts";
+import { readSessions } from "./sessions.ts";
 
 interface LessonView {
   readonly lesson: Lesson;
   readonly every: readonly Lesson[];
   readonly project: string;
   readonly evidence: Awaited<ReturnType<Knack["evidence"]>>;
+  /** The findings that are shown, one for a session, and the events of the first ones' sessions. */
+  readonly findings: readonly StoredFinding[];
+  readonly events: ReadonlyMap<string, readonly Event[]>;
   readonly moves: readonly LessonMove[];
   readonly tellings: readonly Telling[];
   readonly kept: readonly PublishedItem[];
@@ -44,11 +48,15 @@ export const lessonPage = definePage<LessonView>({
     const lesson = every.find((one) => one.id === id);
     if (!lesson) return null;
     const names = new Map((await knack.projects()).map((one) => [one.id, one.name]));
+    const evidence = await knack.evidence(lesson);
+    const findings = mergeSessions(evidence.findings);
+    const { items } = await readCatalog(knack, desk);
+    const made = items.flatMap((item) => (item.source === id ? item.id : []));
     return {
       ...{ lesson, every, project: names.get(lesson.project) ?? lastPart(lesson.project) },
-      evidence: await knack.evidence(lesson),
+      ...{ evidence, findings, events: await readEventsOf(findings.slice(0, mostPlaces), knack, desk) },
       moves: await knack.moves(lesson),
-      tellings: await knack.tellings({ lesson: id }),
+      tellings: await knack.tellings({ of: [id, ...made] }),
       kept: (await knack.shelf()).filter(
         ({ origin, members }) => origin.id === id || members?.includes(lesson.id),
       ),
@@ -57,6 +65,15 @@ export const lessonPage = definePage<LessonView>({
   },
   draw: (model, visit) => ({ title: model.lesson.name, body: drawLesson(model, visit) }),
 });
+
+/** The events of the sessions of some findings, by session; of those that are not kept any more there are none. */
+async function readEventsOf(findings: readonly StoredFinding[], knack: Knack, desk: Desk) {
+  const wanted = new Set<string>(findings.map(({ session }) => session));
+  const sessions = (await readSessions(knack, desk)).filter(({ id }) => wanted.has(id));
+  return new Map<string, readonly Event[]>(
+    await Promise.all(sessions.map(async (one) => [one.id, await knack.events(one)] as const)),
+  );
+}
 
 function drawLesson(model: LessonView, { desk, now }: Visit): Html {
   const { lesson, every, evidence, tellings, kept, project } = model;
@@ -89,19 +106,19 @@ ${renderFacts([
 ${drawSteps(lesson)}
 ${drawActions(model, desk)}
 <h2>Evidence</h2>
-${drawEvidence(mergeSessions(evidence.findings))}
+${drawEvidence(model)}
 ${drawAgainst(model)}
 ${drawMoves(model, now)}
 ${drawTold(tellings, evidence.uses)}
-${drawVersions(model, desk)}`;
+${drawVersions(model.versions, desk)}`;
 }
 
 /** Places that are shown before the others are unfolded. */
-const mostPlaces = 4;
+const mostPlaces = 3;
 
-function drawEvidence(findings: readonly StoredFinding[]): HtmlPart {
+function drawEvidence({ findings, events }: LessonView): HtmlPart {
   const list = (some: readonly StoredFinding[]) =>
-    html`<ol class="chain">${some.map((one) => html`<li>${describeFinding(one)}</li>`)}</ol>`;
+    html`<ol class="chain">${some.map((one) => html`<li>${describeFinding(one, events.get(one.session))}</li>`)}</ol>`;
   const rest = findings.slice(mostPlaces);
   return html`${list(findings.slice(0, mostPlaces))}${rest.length > 0 && html`<details class="quiet"><summary>${several(rest.length, "more place")}</summary>${list(rest)}</details>`}`;
 }
@@ -147,7 +164,7 @@ function drawAgainst({ evidence: { against }, every }: LessonView): HtmlPart {
   if (against.length === 0) return null;
   return html`<h2>What speaks against it</h2><ul class="rows">${against.map(({ lessonId, run, at }) => {
     const other = every.find(({ id }) => id === lessonId);
-    return html`<li>${renderDay(at)} ${linkLesson(lessonId, other ? renderProse(other.lesson) : lessonId)} <span class="faint">session ${lastPart(run).slice(0, 13)}</span></li>`;
+    return html`<li>${renderDay(at)} ${linkLesson(lessonId, other ? renderProse(other.lesson) : lessonId)} <span class="faint">in ${linkSession(run, undefined, html`session ${lastPart(run).slice(0, 13)}`)}</span></li>`;
   })}</ul>`;
 }
 
@@ -194,13 +211,6 @@ ${drawTrace(
   }</ol>`;
 }
 
-const howWords: Readonly<Record<Telling["how"], string>> = {
-  told: "told",
-  offered: "named",
-  given: "given whole",
-  withheld: "held back, to compare",
-};
-
 function drawTold(
   tellings: readonly Telling[],
   uses: readonly {
@@ -213,15 +223,7 @@ function drawTold(
   return html`<h2>Where it was told, and what happened then</h2>${
     tellings.length === 0
       ? html`<p class="faint">No agent was told of it yet.</p>`
-      : html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Day</th><th scope="col">Session</th><th scope="col">How</th><th scope="col">Words</th><th scope="col">Then</th></tr></thead><tbody>${[
-          ...tellings,
-        ]
-          .reverse()
-          .slice(0, 100)
-          .map(
-            ({ at, session, transcript, how, occasion, text, outcome }) =>
-              html`<tr><td>${renderDay(at)}</td><td>${transcript === null ? lastPart(session).slice(0, 13) : linkSession(transcript, undefined, lastPart(session).slice(0, 13))}</td><td>${howWords[how]}${occasion !== null && html` at ${occasion === "failure" ? "a failure" : occasion === "prompt" ? "a prompt" : "the start"}`}</td><td>${cutText(text, 140)}</td><td>${outcome ? html`${renderTag(outcome.verdict, outcome.verdict === "helpful" ? "good" : "bad")} ${outcome.byPerson && "you said so"} ${outcome.because}` : html`<span class="faint">nobody can tell</span>`}</td></tr>`,
-          )}</tbody></table></div>`
+      : drawTellings([...tellings].reverse().slice(0, mostTellings))
   }
 ${
   uses.length > 0 &&
@@ -235,6 +237,9 @@ ${
 }`;
 }
 
+/** Tellings that are listed. */
+const mostTellings = 100;
+
 const whyWords: Readonly<Record<string, string>> = {
   create: "written",
   update: "changed",
@@ -244,7 +249,7 @@ const whyWords: Readonly<Record<string, string>> = {
   restore: "restored",
 };
 
-function drawVersions({ versions }: LessonView, desk: Desk): HtmlPart {
+export function drawVersions(versions: readonly LessonVersion[], desk: Desk): HtmlPart {
   if (versions.length === 0) return null;
   return html`<h2>Versions</h2><ol class="chain">${[...versions]
     .reverse()

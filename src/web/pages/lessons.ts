@@ -56,26 +56,22 @@ export const lessonsPage = definePage<Lessons>({
   path: "/lessons",
   read: async ({ knack, desk, now, query }) => {
     const every = await desk.once("lessons", () => knack.lessons());
-    const told =
-      query("told") === ""
-        ? null
-        : new Set((await knack.shown(0)).map(({ data }) => data.lessonId as string));
     const since = Number(query("since"));
     const names = new Map((await knack.projects()).map(({ id, name }) => [id, name]));
     const status = (lesson: Lesson) => applyDecay(lesson.state, now).status;
     const counts = new Map<LessonStatus, number>();
     for (const lesson of every) counts.set(status(lesson), (counts.get(status(lesson)) ?? 0) + 1);
     const view = query("status");
-    const shown = every.filter(
-      (lesson) =>
-        (view === "all" || (view === "" ? !past.includes(status(lesson)) : status(lesson) === view)) &&
-        (told === null || told.has(lesson.id)) &&
-        (!(since > 0) || lesson.state.foundAt >= now - since * dayMs),
+    const shown = every.filter((lesson) =>
+      since > 0
+        ? // What `knack status` counts as learned.
+          lesson.state.foundAt >= now - since * dayMs && lesson.state.status !== "rejected"
+        : view === "all" || (view === "" ? !past.includes(status(lesson)) : status(lesson) === view),
     );
     return { shown, all: every.length, counts, view, nameProject: (id) => names.get(id) ?? lastPart(id) };
   },
   draw: ({ shown, all, counts, view, nameProject }, { desk, now, query }) => {
-    const filter = { status: view, told: query("told"), since: query("since") };
+    const filter = { status: view, since: query("since") };
     const { shown: rows, pager } = paginate(shown, query("page"), "/lessons", filter);
     const count = (key: string) =>
       key === "" || key === "all" ? null : (counts.get(key as LessonStatus) ?? 0);
@@ -94,8 +90,7 @@ export const lessonsPage = definePage<Lessons>({
             ] as const;
           }),
       )}</div>
-${filter.told !== "" && html`<p>Only those that agents were told. <a href="/lessons">Show all</a></p>`}
-${filter.since !== "" && html`<p>Only those found in the last ${several(Number(filter.since), "day")}. <a href="/lessons">Show all</a></p>`}
+${filter.since !== "" && html`<p>${several(shown.length, "lesson")} found in the last ${several(Number(filter.since), "day")}. <a href="/lessons">All lessons</a></p>`}
 ${
   rows.length === 0
     ? renderEmpty(

@@ -3,7 +3,7 @@ import { type BenefitReport, describeCure } from "../../recall/index.ts";
 import type { Item } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { type Html, type HtmlPart, html, url } from "../html.ts";
-import { definePage } from "../page.ts";
+import { type Desk, definePage } from "../page.ts";
 import {
   cutText,
   formatNumber,
@@ -39,11 +39,26 @@ const kinds = [
   ["agent", "Agents"],
 ] as const;
 
+/** Everything that all agents can be given, read once for as long as nothing changes. */
+export function readCatalog(knack: Knack, desk: Desk): ReturnType<Knack["catalog"]> {
+  return desk.once("catalog", () => knack.catalog({ cwd: process.cwd() }));
+}
+
+export type ItemCredit = BenefitReport["items"][number];
+
+/** What came of an item; what was made of a lesson counts for that lesson. */
+export function findCredit(
+  { items }: BenefitReport,
+  { id, source }: Pick<Item, "id" | "source">,
+): ItemCredit | undefined {
+  return items.find((one) => one.id === id || one.id === source);
+}
+
 export const libraryPage = definePage<Library>({
   path: "/library",
   read: async ({ knack, desk, query }) => {
     const asked = query("q").trim().slice(0, 2_000);
-    const { items, problems } = await desk.once("catalog", () => knack.catalog({ cwd: process.cwd() }));
+    const { items, problems } = await readCatalog(knack, desk);
     const names = new Map((await knack.projects()).map(({ id, name }) => [id, name]));
     return {
       ...{ items, problems, asked },
@@ -56,10 +71,7 @@ export const libraryPage = definePage<Library>({
   },
   draw: (model, { desk, query }) => ({
     title: model.asked === "" ? "Library" : `Search: ${cutText(model.asked, 40)}`,
-    body:
-      model.asked === ""
-        ? drawLibrary(model, query("kind"), query("page"), renderCommand(desk, "learn"))
-        : drawFound(model),
+    body: model.asked === "" ? drawLibrary(model, query("kind"), query("page"), desk) : drawFound(model),
   }),
 });
 
@@ -67,50 +79,57 @@ function drawLibrary(
   { items, problems, rules, report, nameProject }: Library,
   kind: string,
   page: string,
-  learn: Html,
+  desk: Desk,
 ): Html {
-  const credits = new Map(report.items.map((one) => [one.id, one]));
+  const { isExport } = desk;
   const rows = [
-    ...items.map((item) => ({ ...item, credit: credits.get(item.id) })),
+    ...items.map((item) => ({ ...item, credit: findCredit(report, item), to: `/library/${item.id}` })),
     ...rules.map(({ name, text, origin, askedIn }) => ({
       ...{ name, description: text ?? "", kind: "rule" as const, owner: "knack" as const, path: "" },
-      ...{ scopeId: askedIn ?? "user", credit: credits.get(origin.id), lesson: origin.id },
+      ...{ scopeId: askedIn ?? "user", credit: findCredit(report, { id: origin.id, source: null }) },
+      to: `/lessons/${origin.id}`,
     })),
   ].sort((a, b) => (b.credit?.shown ?? 0) - (a.credit?.shown ?? 0) || (a.name < b.name ? -1 : 1));
   const wanted = rows.filter((row) => kind === "" || row.kind === kind);
   const { shown, pager } = paginate(wanted, page, "/library", { kind });
   const broken = new Map(problems.map((one) => [one.path, one]));
   const count = (of: string) => (of === "" ? rows.length : rows.filter((row) => row.kind === of).length);
-  return html`<div class="head"><h1>Library</h1>${renderChoice(
-    "What kind",
-    kinds
-      .filter(([of]) => of === "" || count(of) > 0)
-      .map(
-        ([of, name]) =>
-          [`${name} ${formatNumber(count(of))}`, url("/library", { kind: of }), of === kind] as const,
-      ),
-  )}</div>
+  return html`<div class="head"><h1>Library</h1>${
+    rows.length > 0 &&
+    renderChoice(
+      "What kind",
+      kinds
+        .filter(([of]) => of === "" || count(of) > 0)
+        .map(
+          ([of, name]) =>
+            [`${name} ${formatNumber(count(of))}`, url("/library", { kind: of }), of === kind] as const,
+        ),
+    )
+  }</div>
+<p class="why">Everything your agents can be given: what it is for, how often Knack showed it and agents used it, in sessions, and what came of that.</p>
+${!isExport && drawSearch("")}
 ${
   shown.length === 0
     ? renderEmpty(
         "Your agents have no skills, rules, commands or agents yet.",
-        html`What you keep of what sessions teach is listed here, beside everything your agents have already: how often it was shown, used, and what it was worth. ${learn} finds lessons.`,
+        html`What you keep of what sessions teach is listed here, beside everything your agents have already: how often it was shown, used, and what it was worth. ${renderCommand(desk, "learn")} finds lessons.`,
       )
-    : html`<p class="why">What all your agents can be given, and what came of it, in sessions.</p>
-<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Name</th><th scope="col">For</th><th scope="col" class="number">Shown</th><th scope="col" class="number">Used</th><th scope="col" class="number">Helpful</th><th scope="col" class="number">Harmful</th><th scope="col" class="number">Saved</th><th scope="col" class="number">Characters</th><th scope="col">Health</th></tr></thead>
+    : html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Name</th><th scope="col">For</th><th scope="col" class="number">Shown</th><th scope="col" class="number">Used</th><th scope="col" class="number">Helpful</th><th scope="col" class="number">Harmful</th><th scope="col" class="number">Saved</th><th scope="col" class="number">Characters</th><th scope="col">Health</th></tr></thead>
 <tbody>${shown.map((row) => {
         const { credit } = row;
         const problem = broken.get(row.path);
-        const name = "lesson" in row ? linkLesson(row.lesson, row.name) : html`<b>${row.name}</b>`;
+        const name = html`<a href="${url(row.to)}"><b>${row.name}</b></a>`;
         const number = (value: number | undefined) =>
-          value ? formatNumber(value) : html`<span class="faint">–</span>`;
+          value
+            ? html`<a href="${url(row.to)}">${formatNumber(value)}</a>`
+            : html`<span class="faint">–</span>`;
         return html`<tr><td>${name} ${renderTag(row.kind)} ${row.owner !== "knack" && html`<span class="faint">${row.owner}</span>`}<br><span class="faint">${cutText(row.description, 150)}</span></td><td>${cutText(nameProject(row.scopeId), 24)}</td><td class="number">${number(credit?.shown)}</td><td class="number">${number(credit?.used)}</td><td class="number">${number(credit?.helpful)}</td><td class="number">${number(credit?.harmful)}</td><td class="number">${number(credit?.saved)}</td><td class="number">${number(credit?.characters)}</td><td>${problem ? html`<span title="${problem.message}">${renderTag(problem.severity, problem.severity === "error" ? "bad" : "warm")}</span>` : renderTag("fine", "good")}</td></tr>`;
       })}</tbody></table></div>${pager}`
 }
 ${drawProblems(problems)}`;
 }
 
-function drawProblems(problems: Library["problems"]): HtmlPart {
+export function drawProblems(problems: Library["problems"]): HtmlPart {
   if (problems.length === 0) return null;
   return html`<h2>Problems</h2><ul class="rows">${problems
     .slice(0, 50)
@@ -120,10 +139,15 @@ function drawProblems(problems: Library["problems"]): HtmlPart {
     )}</ul>`;
 }
 
+function drawSearch(asked: string): Html {
+  return html`<form class="search" action="/library" role="search"><label for="asked">What would Knack tell an agent? Give a prompt, or the words of a failure</label><div><input id="asked" name="q" type="search" value="${asked}" placeholder="npm test fails"><button>Search</button></div></form>`;
+}
+
 /** What the hook would find for these words, and why. */
 function drawFound({ asked, found, matches }: Library): Html {
   return html`<h1>Search</h1>
-<form class="search" action="/library" role="search"><label for="asked">A prompt, or the words of a failure</label><div><input id="asked" name="q" type="search" value="${asked}"><button class="yes">Search</button></div></form>
+<p class="why">What Knack would put before an agent that is asked this, or that meets this failure, and why.</p>
+${drawSearch(asked)}
 ${
   found.length + matches.length === 0
     ? renderEmpty(

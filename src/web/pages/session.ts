@@ -17,6 +17,7 @@ import {
   renderTag,
   sessionKey,
 } from "../parts.ts";
+import { readSessions } from "./sessions.ts";
 
 type Judged = Awaited<ReturnType<Knack["judged"]>>[number];
 
@@ -36,7 +37,7 @@ const pageEvents = 4 * pageSize;
 export const sessionPage = definePage<SessionModel>({
   path: "/sessions/:id",
   read: async ({ knack, desk, id }) => {
-    const all = await desk.once("sessions", () => knack.knownSessions());
+    const all = await readSessions(knack, desk);
     const session = all.find((one) => [one.id, getSessionId(one)].some((name) => sessionKey(name) === id));
     if (!session) return null;
     const events = await knack.events(session);
@@ -67,12 +68,12 @@ export const sessionPage = definePage<SessionModel>({
       startedAt !== null && endedAt !== null ? Math.round((endedAt - startedAt) / 60_000) : null;
     return {
       title: `Session ${getSessionId(session).slice(0, 8)}`,
-      body: html`<p class="eyebrow">${renderTag(format)} ${project.name} ${renderDay(startedAt)}</p>
-<h1>Session <code>${lastPart(getSessionId(session)).slice(0, 13)}</code></h1>
+      body: html`<p class="eyebrow">${renderTag(format)} ${project.name} ${renderDay(startedAt)} session <code>${lastPart(getSessionId(session)).slice(0, 13)}</code></p>
+<h1 class="lesson">${cutText(events.find(isPersons)?.text ?? "Session", 160)}</h1>
 ${renderFacts([
   [
     "It had",
-    `${several(counts.prompts, "prompt")}, ${several(counts.calls, "call")}, ${counts.failed} failed, ${counts.rejected} rejected`,
+    html`${several(counts.prompts, "prompt")}, ${several(counts.calls, "call")}, ${linkFirst(shown, "failed", `${formatNumber(counts.failed)} failed`)}, ${linkFirst(shown, "rejected", `${formatNumber(counts.rejected)} rejected`)}`,
   ],
   ["It took", minutes !== null && minutes > 0 && several(minutes, "minute")],
   ["Knack told", tellings.length > 0 && several(tellings.length, "thing")],
@@ -89,6 +90,12 @@ ${last > 1 && drawPager(session.id, page, last)}`,
     };
   },
 });
+
+/** Leads to the first call here that came out so. */
+function linkFirst(events: readonly Event[], outcome: "failed" | "rejected", says: string): HtmlPart {
+  const first = events.find((event) => event.outcome === outcome);
+  return first ? html`<a href="#${first.ref}">${says}</a>` : says;
+}
 
 function describeLeads(leads: readonly Lead[], judged: Judged | undefined): HtmlPart {
   if (judged)
@@ -153,5 +160,7 @@ function drawCall(
 
 function drawText(text: string, kind: string): HtmlPart {
   if (text.length <= openChars) return html`<div class="${kind}">${text}</div>`;
-  return html`<details><summary><span class="${kind}">${cutText(text, openChars)}</span></summary><div class="${kind}">${text}</div></details>`;
+  const start = text.slice(0, openChars).replace(/\s+\S*$/, "");
+  const rest = text.slice(start.length);
+  return html`<div class="${kind}">${start}</div><details class="quiet"><summary>${several(rest.trim().split("\n").length, "more line")}</summary><div class="${kind}">${rest.replace(/^\s*\n/, "")}</div></details>`;
 }

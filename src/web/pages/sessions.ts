@@ -1,13 +1,16 @@
+import type { Knack } from "../../open.ts";
+import { getSessionId } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import type { SessionView } from "../../transcripts/index.ts";
-import { html, url } from "../html.ts";
-import { definePage } from "../page.ts";
+import { type HtmlPart, html, url } from "../html.ts";
+import { type Desk, definePage, type Visit } from "../page.ts";
 import {
   cutText,
   formatNumber,
   lastPart,
   linkSession,
   paginate,
+  parseDays,
   renderChoice,
   renderCommand,
   renderDay,
@@ -18,61 +21,126 @@ import {
 /** Projects that are offered by name. */
 const mostProjects = 6;
 
+/** Failures of some days that count, by session. */
+interface Failed {
+  readonly days: number;
+  readonly failures: number;
+  readonly repeats: number;
+  readonly bySession: ReadonlyMap<string, { readonly failures: number; readonly repeats: number }>;
+}
+
 interface Sessions {
-  readonly sessions: readonly SessionView[];
   readonly all: readonly SessionView[];
+  /** Those that the address asks for. */
+  readonly listed: readonly SessionView[];
+  readonly shown: readonly SessionView[];
+  readonly pager: HtmlPart;
+  /** What a person asked for first in those that are shown. */
+  readonly openings: ReadonlyMap<string, string | null>;
+  readonly failed: Failed | null;
+}
+
+/** All sessions, read once for as long as nothing changes. */
+export function readSessions(knack: Knack, desk: Desk): Promise<SessionView[]> {
+  return desk.once("sessions", () => knack.knownSessions());
 }
 
 export const sessionsPage = definePage<Sessions>({
   path: "/sessions",
-  read: async ({ knack, desk, query }) => {
-    const all = await desk.once("sessions", () => knack.knownSessions());
-    const project = query("project");
-    return { all, sessions: project === "" ? all : all.filter((one) => one.project.id === project) };
+  read: async (visit) => {
+    const { knack, desk, query } = visit;
+    const all = await readSessions(knack, desk);
+    const [project, failedIn, unjudged] = [query("project"), query("failed"), query("unjudged")];
+    const failed = failedIn === "" ? null : await readFailed(visit, parseDays(failedIn));
+    const waiting =
+      unjudged === "" ? null : new Set<string>((await knack.leads()).map(({ session }) => session.id));
+    const listed = all.filter(
+      (one) =>
+        (project === "" || one.project.id === project) &&
+        (failed === null || failed.bySession.has(getSessionId(one))) &&
+        (waiting === null || waiting.has(one.id)),
+    );
+    const asked = { project, failed: failedIn, unjudged };
+    const { shown, pager } = paginate(listed, query("page"), "/sessions", asked);
+    const openings = new Map(
+      await Promise.all(shown.map(async (one) => [one.id, await knack.opening(one)] as const)),
+    );
+    return { all, listed, shown, pager, openings, failed };
   },
-  draw: ({ sessions, all }, { desk, query }) => {
-    const project = query("project");
-    const { shown, pager } = paginate(sessions, query("page"), "/sessions", { project });
-    const counts = new Map<string, number>();
-    for (const one of all) counts.set(one.project.id, (counts.get(one.project.id) ?? 0) + 1);
-    const projects = [...counts].sort(([, a], [, b]) => b - a).slice(0, mostProjects);
-    const name = (id: string) => all.find((one) => one.project.id === id)?.project.name ?? id;
-    return {
-      title: "Sessions",
-      body: html`<div class="head"><h1>Sessions</h1>${
-        projects.length > 1 &&
-        renderChoice("Of which project", [
-          ["All", url("/sessions"), project === ""],
-          ...projects.map(
-            ([id, count]) =>
-              [
-                `${cutText(name(id), 24)} ${formatNumber(count)}`,
-                url("/sessions", { project: id }),
-                id === project,
-              ] as const,
-          ),
-        ])
-      }</div>
+  draw: (model, { desk, query }) => ({
+    title: "Sessions",
+    body: html`<div class="head"><h1>Sessions</h1>${drawProjects(model, query("project"))}</div>
+${drawFilter(model, query("unjudged") !== "")}
 ${
-  shown.length === 0
+  model.all.length === 0
     ? renderEmpty(
         "No sessions were read yet.",
         html`What your agents did, call by call: ${renderCommand(desk, "learn")} reads it.`,
       )
-    : html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Begun</th><th scope="col">Session</th><th scope="col">Project</th><th scope="col">Agent</th><th scope="col" class="number">Prompts</th><th scope="col" class="number">Calls</th><th scope="col" class="number">Failed</th><th scope="col" class="number">Rejected</th></tr></thead>
-<tbody>${shown.map(
-        ({
-          id,
-          startedAt,
-          sessionId,
-          project: own,
-          format,
-          subagent,
-          counts: { prompts, calls, failed, rejected },
-        }) =>
-          html`<tr><td>${renderDay(startedAt)}</td><td>${linkSession(id, undefined, html`<code>${(sessionId ?? lastPart(id)).slice(0, 13)}</code>`)}${subagent && html` ${renderTag("subagent")}`}</td><td>${cutText(own.name, 28)}</td><td>${format}</td><td class="number">${formatNumber(prompts)}</td><td class="number">${formatNumber(calls)}</td><td class="number ${failed > 0 && "down"}">${formatNumber(failed)}</td><td class="number">${formatNumber(rejected)}</td></tr>`,
-      )}</tbody></table></div>${pager}<p class="faint">${several(sessions.length, "session")}${project !== "" && " of this project"}.</p>`
+    : drawSessions(model)
 }`,
-    };
-  },
+  }),
 });
+
+async function readFailed({ knack, now }: Visit, days: number): Promise<Failed> {
+  const failures = await knack.failures(now - days * 86_400_000);
+  const bySession = new Map<string, { failures: number; repeats: number }>();
+  for (const { session, isRepeat } of failures) {
+    const { failures: n, repeats } = bySession.get(session) ?? { failures: 0, repeats: 0 };
+    bySession.set(session, { failures: n + 1, repeats: repeats + (isRepeat ? 1 : 0) });
+  }
+  return {
+    ...{ days, bySession, failures: failures.length },
+    repeats: failures.filter(({ isRepeat }) => isRepeat).length,
+  };
+}
+
+function drawProjects({ all, failed }: Sessions, project: string): HtmlPart {
+  const counts = new Map<string, number>();
+  for (const one of all) counts.set(one.project.id, (counts.get(one.project.id) ?? 0) + 1);
+  if (counts.size < 2 || failed !== null) return null;
+  const name = (id: string) => all.find((one) => one.project.id === id)?.project.name ?? id;
+  return renderChoice("Of which project", [
+    [`All ${formatNumber(all.length)}`, url("/sessions"), project === ""],
+    ...[...counts]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, mostProjects)
+      .map(
+        ([id, count]) =>
+          [
+            `${cutText(name(id), 24)} ${formatNumber(count)}`,
+            url("/sessions", { project: id }),
+            id === project,
+          ] as const,
+      ),
+  ]);
+}
+
+/** What is listed, where that is not everything. */
+function drawFilter({ listed, failed }: Sessions, isUnjudged: boolean): HtmlPart {
+  const every = html`<a href="/sessions">All sessions</a>`;
+  if (failed !== null)
+    return html`<p>${several(failed.failures, "failure")} in the last ${several(failed.days, "day")}, each counted once for a session; ${formatNumber(failed.repeats)} had been met in an earlier session of the project. What fails because of the work at hand, such as a test that is being made to pass, does not count. ${every}</p>`;
+  return (
+    isUnjudged &&
+    html`<p>${several(listed.length, "session")} with places where something may be learned, which no model has judged yet. ${every}</p>`
+  );
+}
+
+function drawSessions({ shown, pager, openings, failed }: Sessions): HtmlPart {
+  if (shown.length === 0)
+    return renderEmpty("No sessions match.", html`<a href="/sessions">All sessions</a>`);
+  const heads = failed === null ? ["Prompts", "Calls", "Failed", "Rejected"] : ["Failures", "Met before"];
+  return html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Begun</th><th scope="col">Asked for</th><th scope="col">Project</th><th scope="col">Agent</th>${heads.map((head) => html`<th scope="col" class="number">${head}</th>`)}</tr></thead>
+<tbody>${shown.map((one) => {
+    const { id, startedAt, sessionId, project, format, subagent, counts } = one;
+    const name = (sessionId ?? lastPart(id)).slice(0, 13);
+    const asked = openings.get(id);
+    const counted = failed?.bySession.get(getSessionId(one));
+    const numbers =
+      failed === null
+        ? [counts.prompts, counts.calls, counts.failed, counts.rejected]
+        : [counted?.failures ?? 0, counted?.repeats ?? 0];
+    return html`<tr><td>${renderDay(startedAt)}</td><td>${linkSession(id, undefined, asked ? cutText(asked, 110) : html`<code>${name}</code>`)}${subagent && html` ${renderTag("subagent")}`}</td><td>${cutText(project.name, 28)}</td><td>${format}</td>${numbers.map((number) => html`<td class="number">${formatNumber(number)}</td>`)}</tr>`;
+  })}</tbody></table></div>${pager}`;
+}
