@@ -96,7 +96,8 @@ export function openRecall(deps: RecallDeps) {
     /** What was learned, used and saved since a time, and what that cost. */
     week: (since: number) => readWeek(store, since),
     /** Knack's own calls of models since a time. */
-    modelCalls: (since: number) => store.ledger.since("model.called", since),
+    modelCalls: (since: number): Promise<EntryOf<"model.called">[]> =>
+      store.ledger.since("model.called", since),
     /** Records what sessions used of the library, and of what they were shown, and how that went. */
     credit: (sessions: readonly SessionView[], options?: { readonly until?: () => boolean }) =>
       creditSessions(store, sessions, { library: deps.readLibrary, refuses: isRefused, ...options }),

@@ -1,6 +1,7 @@
 import { isEdit } from "../failures/index.ts";
+import type { Knack } from "../open.ts";
 import type { Telling } from "../recall/index.ts";
-import { type Event, isPersons, type StoredFinding } from "../records/index.ts";
+import { type Event, getSessionId, isPersons, type StoredFinding } from "../records/index.ts";
 import { type Html, type HtmlPart, html } from "./html.ts";
 import { cutText, lastPart, linkLesson, linkSession, renderDay, renderTag } from "./parts.ts";
 
@@ -56,13 +57,25 @@ const howWords: Readonly<Record<Telling["how"], string>> = {
 
 const occasionWords = { failure: " at a failure", prompt: " at a prompt", start: " at the start" } as const;
 
+/** The sessions in which something was told, by the agent's own id: those that were read. */
+export async function findToldSessions(
+  tellings: readonly Telling[],
+  knack: Knack,
+): Promise<ReadonlyMap<string, string>> {
+  const paths = [...new Set(tellings.flatMap(({ transcript }) => transcript ?? []))];
+  const sessions = paths.length === 0 ? [] : await knack.knownSessions(paths);
+  return new Map(sessions.map((one) => [getSessionId(one), one.id]));
+}
+
 /** What agents were told, as rows of a table: where, how, in which words, and what happened then. */
-export function drawTellings(tellings: readonly Telling[]): Html {
+export function drawTellings(tellings: readonly Telling[], sessions: ReadonlyMap<string, string>): Html {
   return html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Day</th><th scope="col">Session</th><th scope="col">How</th><th scope="col">Words</th><th scope="col">Then</th></tr></thead><tbody>${tellings.map(
-    ({ at, session, transcript, how, id, occasion, text, outcome }) => {
+    ({ at, session, how, id, occasion, text, outcome }) => {
       const name = lastPart(session).slice(0, 13);
       const words = cutText(text, 180);
-      return html`<tr><td>${renderDay(at)}</td><td>${linkSession(transcript ?? session, undefined, html`<code>${name}</code>`)}</td><td>${howWords[how]}${occasion !== null && occasionWords[occasion]}</td><td>${how === "told" ? linkLesson(id, words) : words}</td><td>${
+      // A session that is still going on may not have been read.
+      const to = sessions.get(session);
+      return html`<tr><td>${renderDay(at)}</td><td class="short">${to === undefined ? name : linkSession(to, undefined, name)}</td><td>${howWords[how]}${occasion !== null && occasionWords[occasion]}</td><td>${how === "told" ? linkLesson(id, words) : words}</td><td>${
         outcome
           ? html`${renderTag(outcome.verdict, outcome.verdict === "helpful" ? "good" : "bad")} ${outcome.byPerson && "you said so"} ${outcome.because}`
           : html`<span class="faint">no verdict</span>`

@@ -50,11 +50,11 @@ ${model.closed.length > 0 && html`<h2>Closed <span class="faint">${model.closed.
 });
 
 function drawGoal(
-  { text, project, openedAt, outcome, claim, openDebts, category }: GoalBrief,
+  { id, text, project, openedAt, outcome, claim, openDebts, category }: GoalBrief,
   { nameProject }: Goals,
   now: number,
 ): HtmlPart {
-  return html`<li>${cutText(text, 200)} <span class="faint">${nameProject(project)}, ${category}, ${renderDay(openedAt)}</span> ${outcome !== null && renderTag(outcome, outcome === "done" ? "good" : outcome === "failed" ? "bad" : "plain")} ${claim !== null && claim.until > now && renderTag(`taken by ${claim.who}`)} ${openDebts > 0 && renderTag(`owes ${several(openDebts, "lesson")}`, "warm")}</li>`;
+  return html`<li>${cutText(text, 200)} ${outcome !== null && renderTag(outcome, outcome === "done" ? "good" : outcome === "failed" ? "bad" : "plain")} ${claim !== null && claim.until > now && renderTag(`taken by ${claim.who}`)} ${openDebts > 0 && renderTag(`owes ${several(openDebts, "lesson")}`, "warm")}<span class="meta">${nameProject(project)} <span>${category}</span> ${renderDay(openedAt)} <code>${id}</code></span></li>`;
 }
 
 function drawDebts({ owing }: Goals): HtmlPart {
@@ -64,7 +64,7 @@ function drawDebts({ owing }: Goals): HtmlPart {
   if (debts.length === 0) return null;
   return html`<h2>Owed <span class="faint">${debts.length}</span></h2><ul class="rows">${debts.map(
     ({ id, text, reason, priority, at }) =>
-      html`<li>${renderTag(String(priority), "warm")} ${reason}: ${cutText(text, 160)} <span class="faint">${id}, ${renderDay(at)}</span></li>`,
+      html`<li>${cutText(text, 160)} ${renderTag(reason, "warm")}<span class="meta"><span>priority ${priority}</span> ${renderDay(at)} <code>${id}</code></span></li>`,
   )}</ul>`;
 }
 
@@ -74,6 +74,6 @@ function drawRuns(runs: readonly RunRow[]): HtmlPart {
     .slice(0, mostClosed)
     .map(
       ({ begun, at, ended }) =>
-        html`<li><a href="${url(`/runs/${begun.run}`)}">${cutText(begun.goal, 160)}</a> <span class="faint">${begun.run}, ${renderDay(at)}</span> ${ended ? renderTag(ended.end, ended.end === "completed" ? "good" : "warm") : renderTag("running or stopped", "plain")} ${ended?.score != null && html`<span class="faint">score ${ended.score.toFixed(2)}</span>`}</li>`,
+        html`<li><a href="${url(`/runs/${begun.run}`)}">${cutText(begun.goal, 160)}</a> ${ended ? renderTag(ended.end, ended.end === "completed" ? "good" : "warm") : renderTag("running or stopped", "plain")}<span class="meta">${renderDay(at)} <code>${begun.run}</code> ${ended?.score != null && html`<span>score ${ended.score.toFixed(2)}</span>`}</span></li>`,
     )}</ul>`;
 }

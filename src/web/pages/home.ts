@@ -29,7 +29,6 @@ import {
   spans,
 } from "../parts.ts";
 import { listWaiting } from "./inbox.ts";
-import { readSessions } from "./sessions.ts";
 
 const dayMs = 86_400_000;
 /** Rows of a list on this page. */
@@ -42,10 +41,10 @@ interface Home {
   readonly week: Awaited<ReturnType<Knack["week"]>>;
   readonly failures: readonly FailureDay[];
   readonly waiting: Awaited<ReturnType<typeof listWaiting>>;
-  /** All sessions, and how many of them ended in this time. */
   readonly sessions: number;
-  readonly recent: number;
-  readonly latestAt: number | null;
+  /** When an agent last worked, as far as its sessions were read. */
+  readonly workedAt: number;
+  readonly since: number;
   readonly unjudged: number;
 }
 
@@ -55,7 +54,7 @@ export const homePage = definePage<Home>({
     const { knack, now } = visit;
     const days = parseDays(visit.query("days"));
     const since = now - days * dayMs;
-    const sessions = await readSessions(knack, visit.desk);
+    const projects = await knack.projects();
     return {
       days,
       report: await visit.desk.once("report", () => knack.report(0)),
@@ -68,9 +67,9 @@ export const homePage = definePage<Home>({
         now,
       ),
       waiting: await listWaiting(visit),
-      sessions: sessions.length,
-      recent: sessions.filter(({ startedAt, endedAt }) => (endedAt ?? startedAt ?? 0) >= since).length,
-      latestAt: sessions[0]?.startedAt ?? null,
+      sessions: projects.reduce((sum, { sessions }) => sum + sessions, 0),
+      workedAt: projects.reduce((latest, { lastAt }) => Math.max(latest, lastAt), 0),
+      since,
       unjudged: (await knack.waiting()).sessions,
     };
   },
@@ -206,15 +205,15 @@ function drawTiles({ week, failures, waiting, unjudged, days }: Home): Html {
 /** Days up to here are shown one by one, more of them in weeks. */
 const mostDays = 31;
 
-function drawFailures({ failures: days, recent, latestAt }: Home): HtmlPart {
-  if (recent === 0)
+function drawFailures({ failures: days, workedAt, since }: Home): HtmlPart {
+  if (workedAt < since)
     return renderEmpty(
       "No agent worked in this time.",
-      html`The latest session began on ${renderDay(latestAt)}. <a href="/sessions">All sessions</a>`,
+      html`The latest session that was read is of ${renderDay(workedAt)}. <a href="/sessions">All sessions</a>`,
     );
   if (days.every(({ failures, answered }) => failures + answered === 0))
     return renderEmpty(
-      `Nothing failed in ${several(recent, "session")}.`,
+      "Nothing failed in this time.",
       "What fails because of the work at hand, such as a test that is being made to pass, does not count. Other failures will be here, day by day.",
     );
   const groups = days.length > mostDays ? groupWeeks(days) : days;

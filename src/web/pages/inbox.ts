@@ -173,6 +173,8 @@ interface Inbox {
   readonly all: readonly Waiting[];
   readonly chosen: Waiting | null;
   readonly detail: HtmlPart;
+  /** What the last change to a file was about; null where nothing can be undone. */
+  readonly changed: string | null;
 }
 
 export const inboxPage = definePage<Inbox>({
@@ -184,20 +186,34 @@ export const inboxPage = definePage<Inbox>({
       all[Number(visit.query("at")) || 0] ??
       all.at(-1) ??
       null;
-    return { all, chosen, detail: chosen && (await drawDetail(chosen, all.indexOf(chosen), visit)) };
+    const detail = chosen && (await drawDetail(chosen, all.indexOf(chosen), visit));
+    const undo = visit.desk.readOnly ? null : await visit.knack.planUndo(null);
+    return { all, chosen, detail, changed: (undo?.ok && undo.steps[0]?.change.name) || null };
   },
-  draw: ({ all, chosen, detail }, visit) => ({
+  draw: ({ all, chosen, detail, changed }, visit) => ({
     title: all.length > 0 ? `Inbox (${all.length})` : "Inbox",
     body:
       chosen === null
         ? html`<h1>Inbox</h1>${renderEmpty(
             "Nothing waits for you.",
             html`When sessions teach something worth keeping, it waits here for your yes. ${renderCommand(visit.desk, "learn")} reads your agents' latest sessions.`,
-          )}`
-        : html`<div class="desk"><section class="list" aria-label="What waits"><h1>Inbox</h1>${drawList(all, chosen, visit)}</section>
+          )}${drawUndo(changed, visit.desk)}`
+        : html`<div class="desk"><section class="list" aria-label="What waits"><h1>Inbox</h1>${drawList(all, chosen, visit)}${drawUndo(changed, visit.desk)}</section>
 <section class="detail" aria-label="${headings[chosen.kind]}" id="detail">${detail}</section></div>`,
   }),
 });
+
+/** Takes back the last change, whenever that was and wherever it was made. */
+function drawUndo(changed: string | null, desk: Desk): HtmlPart {
+  return (
+    changed !== null &&
+    html`<div class="undo">${renderForm(
+      desk,
+      { do: "undo", name: changed, back: "/inbox" },
+      html`<button class="small" data-key="u">Undo the last change <kbd>u</kbd></button><span class="faint">${cutText(changed, 60)}</span>`,
+    )}</div>`
+  );
+}
 
 function drawList(all: readonly Waiting[], chosen: Waiting, visit: Visit): HtmlPart {
   const at = all.indexOf(chosen);

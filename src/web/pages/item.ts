@@ -1,7 +1,8 @@
 import type { Knack } from "../../open.ts";
 import type { Telling } from "../../recall/index.ts";
 import type { Item } from "../../records/index.ts";
-import { drawTellings } from "../evidence.ts";
+import { several } from "../../text/index.ts";
+import { drawTellings, findToldSessions } from "../evidence.ts";
 import { html } from "../html.ts";
 import { definePage } from "../page.ts";
 import { formatNumber, lastPart, renderCode, renderFacts, renderTag } from "../parts.ts";
@@ -14,6 +15,7 @@ interface ItemView {
   readonly credit: ItemCredit | undefined;
   readonly tellings: readonly Telling[];
   readonly versions: Awaited<ReturnType<Knack["changeDiffs"]>>;
+  readonly sessions: Awaited<ReturnType<typeof findToldSessions>>;
   readonly project: string;
 }
 
@@ -29,16 +31,17 @@ export const itemPage = definePage<ItemView>({
     if (!item) return null;
     const names = new Map((await knack.projects()).map((one) => [one.id, one.name]));
     const of = [item.id, ...(item.source === null ? [] : [item.source])];
+    const tellings = await knack.tellings({ of });
     return {
       ...{ item, problems: problems.filter(({ path }) => path === item.path) },
       credit: findCredit(await desk.once("report", () => knack.report(0)), item),
-      tellings: await knack.tellings({ of }),
+      ...{ tellings, sessions: await findToldSessions(tellings, knack) },
       versions: item.source === null ? [] : await knack.changeDiffs(item.source),
       project:
         item.scopeId === "user" ? "all your work" : (names.get(item.scopeId) ?? lastPart(item.scopeId)),
     };
   },
-  draw: ({ item, problems, credit, tellings, versions, project }, { desk }) => ({
+  draw: ({ item, problems, credit, tellings, sessions, versions, project }, { desk }) => ({
     title: item.name,
     body: html`<p class="eyebrow">${renderTag(item.draft ? `draft ${item.kind}` : item.kind)} ${
       problems.length === 0 ? renderTag("fine", "good") : renderTag("has problems", "bad")
@@ -50,9 +53,9 @@ ${renderFacts([
   ["File", html`<code>${desk.shorten(item.path)}</code>`],
   [
     "Shown",
-    credit && `in ${formatNumber(credit.shown)} sessions, ${formatNumber(credit.characters)} characters`,
+    credit && `in ${several(credit.shown, "session")}, ${formatNumber(credit.characters)} characters`,
   ],
-  ["Used", credit && `in ${formatNumber(credit.used)} sessions`],
+  ["Used", credit && `in ${several(credit.used, "session")}`],
   ["Worth", credit && `helpful ${formatNumber(credit.helpful)}, harmful ${formatNumber(credit.harmful)}`],
 ])}
 ${drawProblems(problems)}
@@ -60,7 +63,7 @@ ${drawProblems(problems)}
 <h2>Where it was shown, and what happened then</h2>${
       tellings.length === 0
         ? html`<p class="faint">Knack put it before no agent yet.</p>`
-        : drawTellings([...tellings].reverse().slice(0, mostTellings))
+        : drawTellings([...tellings].reverse().slice(0, mostTellings), sessions)
     }
 ${drawVersions(versions, desk)}`,
   }),

@@ -5,7 +5,7 @@ import type { Telling } from "../../recall/index.ts";
 import type { Event, Lesson, StoredFinding } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { drawTrace } from "../charts.ts";
-import { describeFinding, drawTellings } from "../evidence.ts";
+import { describeFinding, drawTellings, findToldSessions } from "../evidence.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { renderForm } from "../layout.ts";
 import { type Desk, definePage, type Visit } from "../page.ts";
@@ -35,6 +35,7 @@ interface LessonView {
   readonly events: ReadonlyMap<string, readonly Event[]>;
   readonly moves: readonly LessonMove[];
   readonly tellings: readonly Telling[];
+  readonly sessions: Awaited<ReturnType<typeof findToldSessions>>;
   readonly kept: readonly PublishedItem[];
   readonly versions: readonly LessonVersion[];
 }
@@ -52,11 +53,12 @@ export const lessonPage = definePage<LessonView>({
     const findings = mergeSessions(evidence.findings);
     const { items } = await readCatalog(knack, desk);
     const made = items.flatMap((item) => (item.source === id ? item.id : []));
+    const tellings = await knack.tellings({ of: [id, ...made] });
     return {
       ...{ lesson, every, project: names.get(lesson.project) ?? lastPart(lesson.project) },
       ...{ evidence, findings, events: await readEventsOf(findings.slice(0, mostPlaces), knack, desk) },
       moves: await knack.moves(lesson),
-      tellings: await knack.tellings({ of: [id, ...made] }),
+      ...{ tellings, sessions: await findToldSessions(tellings, knack) },
       kept: (await knack.shelf()).filter(
         ({ origin, members }) => origin.id === id || members?.includes(lesson.id),
       ),
@@ -76,7 +78,7 @@ async function readEventsOf(findings: readonly StoredFinding[], knack: Knack, de
 }
 
 function drawLesson(model: LessonView, { desk, now }: Visit): Html {
-  const { lesson, every, evidence, tellings, kept, project } = model;
+  const { lesson, every, kept, project } = model;
   const { status, confidence } = applyDecay(lesson.state, now);
   const [says, tone] = statusWords[status];
   const doubt = explainDoubt(lesson);
@@ -109,7 +111,7 @@ ${drawActions(model, desk)}
 ${drawEvidence(model)}
 ${drawAgainst(model)}
 ${drawMoves(model, now)}
-${drawTold(tellings, evidence.uses)}
+${drawTold(model)}
 ${drawVersions(model.versions, desk)}`;
 }
 
@@ -211,19 +213,11 @@ ${drawTrace(
   }</ol>`;
 }
 
-function drawTold(
-  tellings: readonly Telling[],
-  uses: readonly {
-    readonly run: string;
-    readonly at: number;
-    readonly ok: number;
-    readonly failed: number;
-  }[],
-): Html {
+function drawTold({ tellings, sessions, evidence: { uses } }: LessonView): Html {
   return html`<h2>Where it was told, and what happened then</h2>${
     tellings.length === 0
       ? html`<p class="faint">No agent was told of it yet.</p>`
-      : drawTellings([...tellings].reverse().slice(0, mostTellings))
+      : drawTellings([...tellings].reverse().slice(0, mostTellings), sessions)
   }
 ${
   uses.length > 0 &&

@@ -30,7 +30,7 @@ export const runPage = definePage<RunView>({
   },
   draw: ({ begun, state, usd, msLeft }, { desk }) => ({
     title: `Run ${begun.run}`,
-    body: html`<p class="eyebrow">${renderTag(begun.mode)} ${begun.harness} ${renderDay(state.setup.startedAt)}</p>
+    body: html`<p class="eyebrow">${renderTag(begun.mode)} ${cutText(begun.harness, 60)} ${renderDay(state.setup.startedAt)}</p>
 <h1>${begun.goal}</h1><div data-live="run">
 <ol class="phases">${Object.entries(phaseNames).map(([phase, name]) => drawPhase(phase, name, state))}</ol>
 ${renderFacts([

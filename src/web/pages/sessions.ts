@@ -141,6 +141,6 @@ function drawSessions({ shown, pager, openings, failed }: Sessions): HtmlPart {
       failed === null
         ? [counts.prompts, counts.calls, counts.failed, counts.rejected]
         : [counted?.failures ?? 0, counted?.repeats ?? 0];
-    return html`<tr><td>${renderDay(startedAt)}</td><td>${linkSession(id, undefined, asked ? cutText(asked, 110) : html`<code>${name}</code>`)}${subagent && html` ${renderTag("subagent")}`}</td><td>${cutText(project.name, 28)}</td><td>${format}</td>${numbers.map((number) => html`<td class="number">${formatNumber(number)}</td>`)}</tr>`;
+    return html`<tr><td>${renderDay(startedAt)}</td><td>${linkSession(id, undefined, asked ? cutText(asked, 110) : html`<code>${name}</code>`)}${subagent && html` ${renderTag("subagent")}`}</td><td class="short">${cutText(project.name, 28)}</td><td class="short">${format}</td>${numbers.map((number) => html`<td class="number">${formatNumber(number)}</td>`)}</tr>`;
   })}</tbody></table></div>${pager}`;
 }

@@ -1,6 +1,6 @@
 import type { Telling } from "../../recall/index.ts";
 import { several } from "../../text/index.ts";
-import { drawTellings } from "../evidence.ts";
+import { drawTellings, findToldSessions } from "../evidence.ts";
 import { html, url } from "../html.ts";
 import { definePage } from "../page.ts";
 import { formatNumber, paginate, parseDays, renderChoice, renderEmpty } from "../parts.ts";
@@ -21,9 +21,15 @@ export const toldPage = definePage({
     const all = (await desk.once(`told ${days}`, () => knack.tellings({ since }))).filter(
       ({ how }) => how !== "withheld",
     );
-    return { days, all, listed: { "": all, failure: all.filter(isAtFailure), saved: findSaved(all) } };
+    const sessions = await findToldSessions(all, knack);
+    return {
+      days,
+      all,
+      sessions,
+      listed: { "": all, failure: all.filter(isAtFailure), saved: findSaved(all) },
+    };
   },
-  draw: ({ days, all, listed }, { query }) => {
+  draw: ({ days, all, sessions, listed }, { query }) => {
     const view = views.find(([key]) => key === query("what"))?.[0] ?? "";
     const { shown, pager } = paginate([...listed[view]].reverse(), query("page"), "/told", {
       ...{ days: String(days), what: view },
@@ -49,7 +55,7 @@ ${
         "Nothing yet.",
         "When something fails, or is asked for, that a lesson or a skill is about, Knack puts it before the agent. What it put there, and what happened then, is listed here.",
       )
-    : html`${drawTellings(shown)}${pager}`
+    : html`${drawTellings(shown, sessions)}${pager}`
 }`,
     };
   },
