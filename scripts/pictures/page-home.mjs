@@ -32,9 +32,9 @@ export function furnishHome(root, home) {
   run("lessons", "keep", kept.name, "--where", "me");
   const said = names.find((name) => name.endsWith("generated-again.jsonl"));
   if (said) meetAgain(root, { cwd, env, file: join(home, ".claude/projects/harbor", basename(said)) });
-  run("learn", "--json");
-  // Takes in what the hook noted.
+  // Takes in what the hook noted, and then what came of it.
   run("work");
+  run("learn", "--json");
   return { run, kept, cwd, env };
 }
 

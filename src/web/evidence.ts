@@ -3,7 +3,7 @@ import type { Knack } from "../open.ts";
 import type { Telling } from "../recall/index.ts";
 import { type Event, getSessionId, isPersons, type StoredFinding } from "../records/index.ts";
 import { type Html, type HtmlPart, html } from "./html.ts";
-import { cutText, lastPart, linkLesson, linkSession, renderDay, renderTag } from "./parts.ts";
+import { cutText, lastPart, linkLesson, linkSession, renderDay, renderTable, renderTag } from "./parts.ts";
 
 /** Edits between a failure and what worked that are named. */
 const mostEdits = 4;
@@ -69,17 +69,22 @@ export async function findToldSessions(
 
 /** What agents were told, as rows of a table: where, how, in which words, and what happened then. */
 export function drawTellings(tellings: readonly Telling[], sessions: ReadonlyMap<string, string>): Html {
-  return html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Day</th><th scope="col">Session</th><th scope="col">How</th><th scope="col">Words</th><th scope="col">Then</th></tr></thead><tbody>${tellings.map(
-    ({ at, session, how, id, occasion, text, outcome }) => {
+  return renderTable(
+    [["Day", "short"], ["Session", "short"], ["How"], ["Words", "main"], ["Then"]],
+    tellings.map(({ at, session, how, id, occasion, text, outcome }) => {
       const name = lastPart(session).slice(0, 13);
       const words = cutText(text, 180);
       // A session that is still going on may not have been read.
       const to = sessions.get(session);
-      return html`<tr><td>${renderDay(at)}</td><td class="short">${to === undefined ? name : linkSession(to, undefined, name)}</td><td>${howWords[how]}${occasion !== null && occasionWords[occasion]}</td><td>${how === "told" ? linkLesson(id, words) : words}</td><td>${
+      return [
+        renderDay(at),
+        to === undefined ? name : linkSession(to, undefined, name),
+        html`${howWords[how]}${occasion !== null && occasionWords[occasion]}`,
+        how === "told" ? linkLesson(id, words) : words,
         outcome
           ? html`${renderTag(outcome.verdict, outcome.verdict === "helpful" ? "good" : "bad")} ${outcome.byPerson && "you said so"} ${outcome.because}`
-          : html`<span class="faint">no verdict</span>`
-      }</td></tr>`;
-    },
-  )}</tbody></table></div>`;
+          : html`<span class="faint">no verdict</span>`,
+      ];
+    }),
+  );
 }

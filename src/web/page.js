@@ -30,6 +30,8 @@ if (new URLSearchParams(location.search).has("notice")) {
   history.replaceState(null, "", clean);
 }
 document.querySelector(".list [aria-current]")?.scrollIntoView({ block: "nearest" });
+// In a narrow window the pages are a row that scrolls.
+document.querySelector(".side nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 /** A place in a session that the address names is shown, though it is folded away. */
 const named = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -78,6 +78,21 @@ export function renderProse(text: string): HtmlPart {
   return parts.map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
+type Column = readonly [head: string, look?: "main" | "short" | "number"];
+
+/** A list as a table; in a narrow window each row is a card, in which every value has its head before it. */
+export function renderTable(columns: readonly Column[], rows: readonly (readonly HtmlPart[])[]): Html {
+  const cell = (content: HtmlPart, at: number) => {
+    const [head, look] = columns[at] ?? [""];
+    return html`<td role="cell" class="${look ?? "plain"}" data-head="${head}">${content}</td>`;
+  };
+  // The roles hold where the style makes cards of the rows.
+  return html`<div class="scroll" tabindex="0"><table class="wide" role="table"><thead role="rowgroup"><tr role="row">${columns.map(
+    ([head, look]) => html`<th role="columnheader" scope="col" class="${look ?? "plain"}">${head}</th>`,
+  )}</tr></thead>
+<tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${row.map(cell)}</tr>`)}</tbody></table></div>`;
+}
+
 /** A unified diff of a file, below its name; the signs stay, so that colour is not all there is. */
 export function renderDiff(diff: string, file = ""): Html {
   const lines = diff.replace(/\n$/, "").split("\n");
@@ -106,10 +121,10 @@ function diffClass(line: string): string {
 
 /** The times that can be looked at, in days. */
 export const spans = [
-  [7, "This week"],
-  [28, "Four weeks"],
-  [91, "Three months"],
-  [365, "A year"],
+  [7, "This week", "Week"],
+  [28, "Four weeks", "4 weeks"],
+  [91, "Three months", "3 months"],
+  [365, "A year", "Year"],
 ] as const;
 
 /** One of those times, as an address has it. */

@@ -48,6 +48,7 @@ describe("knack status", () => {
     );
     expect(stdout).toMatch(/saved +1 call: the fix was shown at 3 failures/);
     expect(stdout).toMatch(/waiting +1 lesson to decide/);
+    expect(stdout).toMatch(/look at all of it in the browser: .*knack open/);
   });
 
   test("prints one object with --json", async () => {

@@ -82,10 +82,13 @@ export const windows = [
   [2560, false],
 ] as const;
 
-const paths = ["/", "/?days=91", "/inbox", "/lessons", "/lessons?status=all", "/library", "/sessions"];
+const paths =
+  "/ /?days=91 /inbox /lessons /lessons?status=all /library /sessions /sessions?failed=7 /told /spent".split(
+    " ",
+  );
 
 /** A page of each that is about one thing, by the first link to it. */
-const single = { "/lessons/": "/lessons?status=all", "/sessions/": "/sessions" };
+const single = { "/lessons/": "/lessons?status=all", "/sessions/": "/sessions", "/library/": "/library" };
 
 /** Looks at every page: each is there, fits its window, has nothing that shuts anybody out, and complains of nothing. */
 export async function checkPages(

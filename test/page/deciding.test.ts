@@ -61,6 +61,12 @@ describe("At the keyboard, a person", () => {
     await Promise.all([tab.waitForEvent("load"), tab.locator("button.yes").click()]);
     expect(await waiting()).toBe(2);
     expect(Object.values(filesIn(join(home, "work"))).join()).toContain("with my own words");
+    // What was done before can be taken back, too, when nothing says so any more.
+    await tab.goto(`${page.origin}/inbox`);
+    expect(await tab.locator(".notice:not([hidden])").count()).toBe(0);
+    await press("u");
+    expect(await tab.locator(".notice.good").textContent()).toContain("is as it was before");
+    expect(Object.values(filesIn(join(home, "work"))).join()).not.toContain("with my own words");
     // Letters that are typed are no commands.
     await tab.locator("#find").fill("ynu");
     expect(await waiting()).toBe(2);

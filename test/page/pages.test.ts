@@ -40,6 +40,34 @@ describe("The page", () => {
     expect(await tab.locator("tbody tr").count()).toBe(Math.min(50, lessons.length));
   });
 
+  test("leads from a lesson to what was asked, what failed and what worked", async () => {
+    const { tab } = await enter(browser(), smallPage);
+    await tab.goto(`${smallPage.origin}/lessons?status=all`);
+    await tab.locator('main a:has-text("cp .env.test .env")').first().click();
+    const lesson = tab.url();
+    for (const [step, words] of [
+      ["You asked", /Fix it and run the tests|npm run codegen/],
+      ["Failed", /DATABASE_URL is not set/],
+      ["Worked", /cp \.env\.test \.env/],
+    ] as const) {
+      await tab.goto(lesson);
+      await tab.locator(`.chain .label a:text-is("${step}")`).first().click();
+      expect(await tab.locator(":target").textContent()).toMatch(words);
+    }
+  });
+
+  test("shows goals as they are opened, and says elsewhere that something changed", async () => {
+    const { context, tab, complaints } = await enter(browser(), smallPage);
+    const other = await context.newPage();
+    await Promise.all([tab.goto(`${smallPage.origin}/goals`), other.goto(`${smallPage.origin}/library`)]);
+    expect(await other.locator("#news").isVisible()).toBe(false);
+    const goal = "Find out where the tides come from";
+    await knackHere(["goal", "open", goal, "--json"], { home: small });
+    await tab.locator(`main li:has-text("${goal}")`).waitFor();
+    await other.locator("#news").waitFor({ state: "visible" });
+    expect(complaints).toEqual([]);
+  });
+
   test("leads from a lesson to the call in the session that it rests on", async () => {
     const { tab } = await enter(browser(), smallPage);
     await tab.goto(`${smallPage.origin}/lessons?status=all`);

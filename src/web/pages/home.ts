@@ -26,6 +26,7 @@ import {
   renderEmpty,
   renderProse,
   renderSure,
+  renderTable,
   spans,
 } from "../parts.ts";
 import { listWaiting } from "./inbox.ts";
@@ -81,7 +82,7 @@ export const homePage = definePage<Home>({
         : html`<div class="head"><h1>${spans.find(([days]) => days === model.days)?.[1]}</h1>${renderChoice(
             "How far back",
             spans.map(
-              ([days, name]) =>
+              ([days, , name]) =>
                 [name, url("/", { days: days === 7 ? null : days }), days === model.days] as const,
             ),
           )}</div>
@@ -112,7 +113,11 @@ function drawComparisons({ report, holdout }: Home, { desk }: Visit): HtmlPart {
       : reportMeasures.map((measure) => {
           const { had: one, hadNot: other } = comparison[measure];
           const mean = (value: number | null) => (value === null ? "–" : formatMeasured(measure, value));
-          return html`<tr><th scope="row">${title}</th><td>${describeMeasure(measure)}</td><td>${had} ${mean(one.mean)}</td><td>${hadNot} ${mean(other.mean)}</td><td>${concludeMeasure(measure, comparison[measure])}</td></tr>`;
+          return [
+            ...[describeMeasure(measure), title],
+            ...[`${had} ${mean(one.mean)}`, `${hadNot} ${mean(other.mean)}`],
+            concludeMeasure(measure, comparison[measure]),
+          ];
         }),
   );
   return html`<details class="quiet"><summary>What this rests on</summary>
@@ -121,7 +126,7 @@ function drawComparisons({ report, holdout }: Home, { desk }: Visit): HtmlPart {
       ? html`Nothing is held back. To measure it, hold back one match in ten, at random: ${renderCommand(desk, "config set recall.holdout 0.1")}`
       : html`One match in ${Math.round(1 / holdout)} is held back, at random.`
   }</p>
-${rows.length > 0 && html`<div class="scroll" tabindex="0"><table class="wide"><tbody>${rows}</tbody></table></div><p>After against before is no experiment: anything else that changed meanwhile is in these figures too.</p>`}</details>`;
+${rows.length > 0 && html`${renderTable([["Measured", "main"], ["Compared"], ["With"], ["Without"], ["Difference"]], rows)}<p>After against before is no experiment: anything else that changed meanwhile is in these figures too.</p>`}</details>`;
 }
 
 /** The failures of a day. */

@@ -15,6 +15,7 @@ import {
   renderEmpty,
   renderProse,
   renderSure,
+  renderTable,
   renderTag,
 } from "../parts.ts";
 
@@ -99,12 +100,26 @@ ${
           ? html`A lesson is what a session taught: a failure and what overcame it, or your own word. ${renderCommand(desk, "learn")} finds them.`
           : html`${formatNumber(all)} are known.`,
       )
-    : html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Lesson</th><th scope="col">For</th><th scope="col">Status</th><th scope="col">Sure</th><th scope="col" class="number">Sessions</th><th scope="col">Last seen</th></tr></thead>
-<tbody>${rows.map((lesson) => {
-        const now_ = applyDecay(lesson.state, now);
-        const [says, tone] = statusWords[now_.status];
-        return html`<tr><td>${linkLesson(lesson.id, renderProse(cutText(lesson.lesson, 160)))}</td><td>${lesson.scope === "user" ? "all your work" : cutText(nameProject(lesson.project), 28)}</td><td>${renderTag(says, tone)}</td><td>${renderSure(now_.confidence)}</td><td class="number">${lesson.state.sessions}</td><td>${renderDay(lesson.state.lastAt)}</td></tr>`;
-      })}</tbody></table></div>${pager}`
+    : html`${renderTable(
+        [
+          ["Lesson", "main"],
+          ["For"],
+          ["Status", "short"],
+          ["Sure", "short"],
+          ["Sessions", "number"],
+          ["Last seen", "short"],
+        ],
+        rows.map((lesson) => {
+          const { status, confidence } = applyDecay(lesson.state, now);
+          const [says, tone] = statusWords[status];
+          return [
+            linkLesson(lesson.id, renderProse(cutText(lesson.lesson, 160))),
+            lesson.scope === "user" ? "all your work" : cutText(nameProject(lesson.project), 28),
+            ...[renderTag(says, tone), renderSure(confidence)],
+            ...[formatNumber(lesson.state.sessions), renderDay(lesson.state.lastAt)],
+          ];
+        }),
+      )}${pager}`
 }`,
     };
   },

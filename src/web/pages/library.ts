@@ -14,6 +14,7 @@ import {
   renderCommand,
   renderEmpty,
   renderProse,
+  renderTable,
   renderTag,
 } from "../parts.ts";
 
@@ -45,6 +46,8 @@ export function readCatalog(knack: Knack, desk: Desk): ReturnType<Knack["catalog
 }
 
 export type ItemCredit = BenefitReport["items"][number];
+
+const noCredit = { shown: 0, used: 0, helpful: 0, harmful: 0, saved: 0, characters: 0 };
 
 /** What came of an item; what was made of a lesson counts for that lesson. */
 export function findCredit(
@@ -114,17 +117,31 @@ ${
         "Your agents have no skills, rules, commands or agents yet.",
         html`What you keep of what sessions teach is listed here, beside everything your agents have already: how often it was shown, used, and what it was worth. ${renderCommand(desk, "learn")} finds lessons.`,
       )
-    : html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Name</th><th scope="col">For</th><th scope="col" class="number">Shown</th><th scope="col" class="number">Used</th><th scope="col" class="number">Helpful</th><th scope="col" class="number">Harmful</th><th scope="col" class="number">Saved</th><th scope="col" class="number">Characters</th><th scope="col">Health</th></tr></thead>
-<tbody>${shown.map((row) => {
-        const { credit } = row;
-        const problem = broken.get(row.path);
-        const name = html`<a href="${url(row.to)}"><b>${row.name}</b></a>`;
-        const number = (value: number | undefined) =>
-          value
-            ? html`<a href="${url(row.to)}">${formatNumber(value)}</a>`
-            : html`<span class="faint">–</span>`;
-        return html`<tr><td>${name} ${renderTag(row.kind)} ${row.owner !== "knack" && html`<span class="faint">${row.owner}</span>`}<br><span class="faint">${cutText(row.description, 150)}</span></td><td>${cutText(nameProject(row.scopeId), 24)}</td><td class="number">${number(credit?.shown)}</td><td class="number">${number(credit?.used)}</td><td class="number">${number(credit?.helpful)}</td><td class="number">${number(credit?.harmful)}</td><td class="number">${number(credit?.saved)}</td><td class="number">${number(credit?.characters)}</td><td>${problem ? html`<span title="${problem.message}">${renderTag(problem.severity, problem.severity === "error" ? "bad" : "warm")}</span>` : renderTag("fine", "good")}</td></tr>`;
-      })}</tbody></table></div>${pager}`
+    : html`${renderTable(
+        [
+          ...[["Name", "main"] as const, ["For"] as const],
+          ...["Shown", "Used", "Helpful", "Harmful", "Saved", "Characters"].map(
+            (head) => [head, "number"] as const,
+          ),
+          ["Health", "short"],
+        ],
+        shown.map((row) => {
+          const { shown: times, used, helpful, harmful, saved, characters } = row.credit ?? noCredit;
+          const problem = broken.get(row.path);
+          return [
+            html`<a href="${url(row.to)}"><b>${row.name}</b></a> ${renderTag(row.kind)} ${row.owner !== "knack" && html`<span class="faint">${row.owner}</span>`}<br><span class="faint">${cutText(row.description, 150)}</span>`,
+            cutText(nameProject(row.scopeId), 24),
+            ...[times, used, helpful, harmful, saved, characters].map((value) =>
+              value > 0
+                ? html`<a href="${url(row.to)}">${formatNumber(value)}</a>`
+                : html`<span class="faint">–</span>`,
+            ),
+            problem
+              ? html`<span title="${problem.message}">${renderTag(problem.severity, problem.severity === "error" ? "bad" : "warm")}</span>`
+              : renderTag("fine", "good"),
+          ];
+        }),
+      )}${pager}`
 }
 ${drawProblems(problems)}`;
 }

@@ -25,6 +25,8 @@ interface SessionModel {
   readonly session: SessionView;
   readonly events: readonly Event[];
   readonly tellings: readonly Telling[];
+  /** Those by the event at which they were. */
+  readonly told: ReadonlyMap<string, readonly Telling[]>;
   readonly leads: readonly Lead[];
   readonly judged: Judged | undefined;
   /** The lessons that rest on an event here, by its ref. */
@@ -51,9 +53,9 @@ export const sessionPage = definePage<SessionModel>({
       const lesson = lessons.get(lessonId) ?? finding.lesson;
       taught.set(ref, [...(taught.get(ref) ?? []), { id: lessonId, lesson }]);
     }
+    const tellings = await knack.tellings({ session: getSessionId(session) });
     return {
-      ...{ session, events, taught },
-      tellings: await knack.tellings({ session: getSessionId(session) }),
+      ...{ session, events, taught, tellings, told: placeTellings(tellings, events) },
       leads: (await knack.leads()).flatMap((one) => (one.session.id === session.id ? one.lead : [])),
       judged: (await knack.judged()).find((one) => one.session === session.id),
     };
@@ -111,18 +113,32 @@ function drawPager(id: string, page: number, last: number): Html {
   return html`<nav class="pager" aria-label="Further pages">${to(page - 1, "← Earlier")}<span>part ${page} of ${last}</span>${to(page + 1, "Later →")}</nav>`;
 }
 
+/** A hook answers so long after what it answers to, at most. */
+const answerMs = 2_000;
+
+/** Tellings by the event that each answers: a failure or a prompt a moment before, else the last event until then. */
+function placeTellings(tellings: readonly Telling[], events: readonly Event[]): Map<string, Telling[]> {
+  const placed = new Map<string, Telling[]>();
+  for (const telling of tellings) {
+    const isMeant = ({ outcome, kind }: Event) =>
+      telling.occasion === "failure" ? outcome === "failed" : kind === "prompt";
+    const isBefore = ({ at }: Event) => at !== null && at <= telling.at;
+    const isJustBefore = (event: Event) =>
+      isBefore(event) && Math.max(event.at ?? 0, event.endedAt ?? 0) >= telling.at - answerMs;
+    const event =
+      events.findLast((one) => isMeant(one) && isJustBefore(one)) ?? events.findLast(isBefore) ?? events[0];
+    if (event) placed.set(event.ref, [...(placed.get(event.ref) ?? []), telling]);
+  }
+  return placed;
+}
+
 /** Lines of a text that are shown before it is unfolded. */
 const openChars = 600;
 
-function drawEvent(event: Event, { tellings, leads, taught }: SessionModel, { shorten }: Desk): HtmlPart {
+function drawEvent(event: Event, { told: placed, leads, taught }: SessionModel, { shorten }: Desk): HtmlPart {
   const lead = leads.find(({ refs }) => refs[0] === event.ref);
   const lessons = taught.get(event.ref) ?? [];
-  const { at, endedAt } = event;
-  const from = at ?? 0;
-  const told =
-    at === null
-      ? []
-      : tellings.filter((one) => one.at >= from && one.at <= Math.max(from, endedAt ?? from) + 2_000);
+  const told = placed.get(event.ref) ?? [];
   return html`<li id="${event.ref}" class="event ${event.kind} ${event.outcome ?? ""}">${drawWhat(event, shorten)}${
     lessons.length > 0 &&
     html`<p class="mark-lesson">Taught: ${lessons.map(({ id, lesson }, n) => html`${n > 0 && "; "}${linkLesson(id, renderProse(cutText(lesson, 160)))}`)}</p>`

@@ -15,6 +15,7 @@ import {
   renderCommand,
   renderDay,
   renderEmpty,
+  renderTable,
   renderTag,
 } from "../parts.ts";
 
@@ -131,8 +132,7 @@ function drawSessions({ shown, pager, openings, failed }: Sessions): HtmlPart {
   if (shown.length === 0)
     return renderEmpty("No sessions match.", html`<a href="/sessions">All sessions</a>`);
   const heads = failed === null ? ["Prompts", "Calls", "Failed", "Rejected"] : ["Failures", "Met before"];
-  return html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Begun</th><th scope="col">Asked for</th><th scope="col">Project</th><th scope="col">Agent</th>${heads.map((head) => html`<th scope="col" class="number">${head}</th>`)}</tr></thead>
-<tbody>${shown.map((one) => {
+  const rows = shown.map((one) => {
     const { id, startedAt, sessionId, project, format, subagent, counts } = one;
     const name = (sessionId ?? lastPart(id)).slice(0, 13);
     const asked = openings.get(id);
@@ -141,6 +141,20 @@ function drawSessions({ shown, pager, openings, failed }: Sessions): HtmlPart {
       failed === null
         ? [counts.prompts, counts.calls, counts.failed, counts.rejected]
         : [counted?.failures ?? 0, counted?.repeats ?? 0];
-    return html`<tr><td>${renderDay(startedAt)}</td><td>${linkSession(id, undefined, asked ? cutText(asked, 110) : html`<code>${name}</code>`)}${subagent && html` ${renderTag("subagent")}`}</td><td class="short">${cutText(project.name, 28)}</td><td class="short">${format}</td>${numbers.map((number) => html`<td class="number">${formatNumber(number)}</td>`)}</tr>`;
-  })}</tbody></table></div>${pager}`;
+    return [
+      renderDay(startedAt),
+      html`${linkSession(id, undefined, asked ? cutText(asked, 110) : html`<code>${name}</code>`)}${subagent && html` ${renderTag("subagent")}`}`,
+      ...[cutText(project.name, 28), format, ...numbers.map(formatNumber)],
+    ];
+  });
+  return html`${renderTable(
+    [
+      ["Begun", "short"],
+      ["Asked for", "main"],
+      ["Project", "short"],
+      ["Agent", "short"],
+      ...heads.map((head) => [head, "number"] as const),
+    ],
+    rows,
+  )}${pager}`;
 }

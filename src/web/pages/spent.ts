@@ -2,7 +2,15 @@ import { formatUsd } from "../../models/index.ts";
 import { several } from "../../text/index.ts";
 import { html, url } from "../html.ts";
 import { definePage } from "../page.ts";
-import { formatNumber, paginate, parseDays, renderDay, renderEmpty, renderTag } from "../parts.ts";
+import {
+  formatNumber,
+  paginate,
+  parseDays,
+  renderDay,
+  renderEmpty,
+  renderTable,
+  renderTag,
+} from "../parts.ts";
 
 /** Knack's own calls of models in some days, the newest first. */
 export const spentPage = definePage({
@@ -24,10 +32,27 @@ ${
         "No model was called.",
         "Judging sessions, writing skills and reviews ask a model where you allow it. Each call is listed here with its price.",
       )
-    : html`<div class="scroll" tabindex="0"><table class="wide"><thead><tr><th scope="col">Day</th><th scope="col">For</th><th scope="col">Model</th><th scope="col" class="number">Tokens in</th><th scope="col" class="number">Tokens out</th><th scope="col" class="number">Price</th><th scope="col">Result</th></tr></thead><tbody>${shown.map(
-        ({ at, data: { purpose, model, inputTokens, outputTokens, usd: price, estimated, ok, because } }) =>
-          html`<tr><td>${renderDay(at)}</td><td>${purpose}</td><td>${model}</td><td class="number">${formatNumber(inputTokens)}</td><td class="number">${formatNumber(outputTokens)}</td><td class="number">${estimated && "about "}${formatUsd(price)}</td><td>${renderTag(ok ? "answered" : "failed", ok ? "good" : "bad")} ${because}</td></tr>`,
-      )}</tbody></table></div>${pager}`
+    : html`${renderTable(
+        [
+          ["Day", "short"],
+          ["For", "main"],
+          ["Model", "short"],
+          ["Tokens in", "number"],
+          ["Tokens out", "number"],
+          ["Price", "number"],
+          ["Result"],
+        ],
+        shown.map(
+          ({
+            at,
+            data: { purpose, model, inputTokens, outputTokens, usd: price, estimated, ok, because },
+          }) => [
+            ...[renderDay(at), purpose, model, formatNumber(inputTokens), formatNumber(outputTokens)],
+            `${estimated ? "about " : ""}${formatUsd(price)}`,
+            html`${renderTag(ok ? "answered" : "failed", ok ? "good" : "bad")} ${because}`,
+          ],
+        ),
+      )}${pager}`
 }`,
     };
   },

@@ -1,0 +1,138 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, test } from "vitest";
+import { openKnack } from "../../src/open.ts";
+import { servePage } from "../../src/web/index.ts";
+import { knackHere } from "../helpers/here.ts";
+import { failIn, fails, leave, teaching, works } from "../helpers/hooked.ts";
+import { knack, root } from "../helpers/knack.ts";
+import { asked, failed, minute, ran, replied, type Step } from "../helpers/lived.ts";
+import { openPage, openSharedPage } from "../helpers/page.ts";
+import { sharedFolder, tempFolder } from "../helpers/temp.ts";
+
+/** A week: one session taught what helps; of three that failed in the same way and were told, one did it at once. */
+const home = sharedFolder();
+leave(home, { name: "taught", at: Date.now() - 2 * 86_400_000, steps: teaching });
+await knackHere(["learn", "--json"], { home });
+const met: readonly (readonly [name: string, after: readonly Step[]])[] = [
+  ["at-once", [works]],
+  ["later", [failed("cat notes.txt", "cat: notes.txt: No such file or directory"), works]],
+  ["otherwise", [ran("true")]],
+];
+for (const [name, after] of met) {
+  const before = Array.from({ length: 9 }, (_, n) => replied(`Part ${n}.`));
+  const steps = [asked("Check it"), ...before, fails, ...after];
+  failIn(home, leave(home, { name, at: Date.now() - 10 * minute - 30_000, steps }));
+}
+await knack(["work"], { home });
+await knackHere(["learn", "--json"], { home });
+const page = await openSharedPage(home);
+const status = JSON.parse((await knackHere(["status", "--json"], { home })).stdout);
+
+/** The rows of the first table of a page. */
+const readRows = (text: string) =>
+  [...(/<tbody[^>]*>(.*?)<\/tbody>/s.exec(text)?.[1] ?? "").matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)].map(
+    ([, row]) =>
+      [...(row ?? "").matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/gs)].map(([, cell]) =>
+        (cell ?? "").replace(/<[^>]*>/g, "").trim(),
+      ),
+  );
+
+async function readTile(name: string): Promise<{ figure: string; says: string; text: string }> {
+  const { text } = await page.get("/");
+  const tile = new RegExp(
+    `<a class="whole" href="([^"]+)"><span class="figure">([^<]*)</span> <span class="name">${name}</span></a><span class="says">(.*?)</span>`,
+    "s",
+  ).exec(text);
+  const to = tile?.[1]?.replaceAll("&#38;", "&") ?? "";
+  const answer = await page.get(to);
+  expect({ name, to, status: answer.status }).toEqual({ name, to, status: 200 });
+  return { figure: tile?.[2] ?? "", says: tile?.[3] ?? "", text: answer.text };
+}
+
+describe("A figure on the home page", () => {
+  test("is the command line's, and leads to a list of as many", async () => {
+    const { week } = status;
+    expect(week.saved).toEqual({ failures: 3, calls: 1 });
+    const answered = await readTile("answered");
+    expect(answered.figure).toBe("3");
+    expect(readRows(answered.text)).toHaveLength(3);
+    const saved = await readTile("saved");
+    expect(saved.figure).toBe("1");
+    expect(readRows(saved.text)).toEqual([
+      [
+        expect.any(String),
+        expect.any(String),
+        "told at a failure",
+        expect.any(String),
+        expect.stringMatching(/^helpful/),
+      ],
+    ]);
+    const learned = await readTile("learned");
+    expect(learned.figure).toBe(String(week.learned.lessons));
+    expect(readRows(learned.text)).toHaveLength(week.learned.lessons);
+    const waiting = await readTile("waiting");
+    expect(waiting.figure).toBe(String(status.suggestions));
+    expect(waiting.text.match(/<span class="what">/g)).toHaveLength(status.suggestions);
+    const spent = await readTile("spent");
+    expect(spent.figure).toBe("$0");
+    expect(spent.text).toContain("No model was called.");
+    expect(spent.says.replace(/<[^>]*>/g, "")).toBe(`${week.cost.characters} characters shown in 3 sessions`);
+    const told = await page.get("/told?days=7");
+    expect(told.text).toContain(`${week.cost.characters} characters in 3 sessions.`);
+    const unjudged = await page.get("/sessions?unjudged=1");
+    expect(readRows(unjudged.text)).toHaveLength(status.unjudged.sessions);
+  });
+
+  test("about failures counts each once for a session, and tells which had been met before", async () => {
+    const failures = await readTile("failures");
+    const rows = readRows(failures.text);
+    const sum = (column: number) => rows.reduce((all, row) => all + Number(row.at(column)), 0);
+    expect([failures.figure, failures.says]).toEqual(["5", "3 had been met before"]);
+    expect([sum(-2), sum(-1)]).toEqual([5, 3]);
+    const chart = await page.get("/");
+    expect(chart.text).toMatch(/met before <b>3<\/b>.*new <b>2<\/b>.*answered <b>3<\/b>/s);
+  });
+});
+
+describe("The health page", () => {
+  test("offers what the doctor can repair, and a press of the button repairs it", async () => {
+    const own = tempFolder();
+    leave(own, { name: "taught", at: Date.now() - 2 * 86_400_000, steps: teaching });
+    await knackHere(["learn", "--json"], { home: own });
+    writeFileSync(join(own, ".knack/snapshot/knack.table"), "no table at all, but long enough to be read");
+    const opened = await openPage(own);
+    const broken = await opened.get("/health/checks");
+    expect(broken.text).toContain("rebuild the snapshot");
+    expect(broken.text).toContain('name="do" value="repair"');
+    expect((await opened.post({ do: "repair" })).text).toContain("Repaired: rebuild the snapshot.");
+    const whole = await opened.get("/health/checks");
+    expect(whole.text).not.toContain("rebuild the snapshot");
+    expect((await opened.post({ do: "repair" })).text).toContain("There was nothing to repair.");
+  });
+});
+
+describe("The page's server", () => {
+  test("ends by itself when nobody looks, though a page is open", async () => {
+    const knackHome = join(tempFolder(), ".knack");
+    const opened = await openKnack({ env: { KNACK_HOME: knackHome, HOME: join(knackHome, "..") } });
+    const unused = async (): Promise<never> => {
+      throw new Error("nobody asks for this");
+    };
+    const server = await servePage({
+      ...{ knack: opened, mark: () => "", port: 0, idleMs: 400, now: Date.now, readOnly: true },
+      ...{ command: "knack", shorten: (path: string) => path, change: (work) => work(opened) },
+      ...{ health: { look: unused, repair: unused }, replay: unused },
+      assets: pathToFileURL(join(root, "dist/page/")),
+    });
+    const entered = await fetch(server.address, { redirect: "manual" });
+    const headers = { cookie: String(entered.headers.get("set-cookie")).split(";")[0] ?? "" };
+    const live = await fetch(new URL("/live", server.address), { headers });
+    expect(live.headers.get("content-type")).toContain("text/event-stream");
+    expect(await server.ended).toBe("idle");
+    await live.text().catch(() => "cut off");
+    await expect(fetch(server.address)).rejects.toThrow();
+    await opened.close();
+  });
+});
