@@ -33,6 +33,8 @@ try {
       lesson: `/lessons/${kept.id}`,
       session,
     })) {
+      // The README shows the dark one to whom that suits.
+      if (colorScheme === "dark" && name !== "home") continue;
       await tab.goto(new URL(path, address).href);
       if (name === "session")
         await tab

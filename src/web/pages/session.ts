@@ -144,7 +144,7 @@ function drawEvent(event: Event, { told: placed, leads, taught }: SessionModel, 
     html`<p class="mark-lesson">Taught: ${lessons.map(({ id, lesson }, n) => html`${n > 0 && "; "}${linkLesson(id, renderProse(cutText(lesson, 160)))}`)}</p>`
   }${lead && html`<p class="mark-lead">A lead: ${cutText(lead.summary, 200)} <span class="faint">${lead.kind}, not judged yet</span></p>`}${told.map(
     ({ how, text, id, outcome }) =>
-      html`<p class="mark-told">Knack ${how === "withheld" ? "held back" : how === "told" ? "told" : "offered"}: ${how === "told" ? linkLesson(id, cutText(text, 300)) : cutText(text, 300)} ${outcome && renderTag(outcome.verdict, outcome.verdict === "helpful" ? "good" : "bad")}</p>`,
+      html`<p class="mark-told">Knack ${how === "withheld" ? "held back" : how === "told" ? "told" : "offered"}: ${how === "told" ? linkLesson(id, renderProse(cutText(text, 300))) : cutText(text, 300)} ${outcome && renderTag(outcome.verdict, outcome.verdict === "helpful" ? "good" : "bad")}</p>`,
   )}</li>`;
 }
 
