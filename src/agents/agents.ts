@@ -136,15 +136,15 @@ export function codexHome({ home, env }: AgentSurroundings): string {
   return env.CODEX_HOME || join(home, ".codex");
 }
 
-function geminiHome({ home, env }: AgentSurroundings): string {
+export function geminiHome({ home, env }: AgentSurroundings): string {
   return join(env.GEMINI_CLI_HOME || home, ".gemini");
 }
 
-function copilotHome({ home, env }: AgentSurroundings): string {
+export function copilotHome({ home, env }: AgentSurroundings): string {
   return env.COPILOT_HOME || join(home, ".copilot");
 }
 
-function piHome({ home, env }: AgentSurroundings): string {
+export function piHome({ home, env }: AgentSurroundings): string {
   return env.PI_CODING_AGENT_DIR || join(home, ".pi", "agent");
 }
 

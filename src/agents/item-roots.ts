@@ -4,8 +4,9 @@ import { isAbsolute, join, relative, resolve } from "node:path";
 import { asArray, asObject, asString, readPlainFile } from "../base/index.ts";
 import { type FindRoots, type ItemRoot, skillFile } from "../library/index.ts";
 import type { ItemKind, ItemProblem } from "../records/index.ts";
-import { type AgentSurroundings, claudeHome, codexHome } from "./agents.ts";
+import { type AgentSurroundings, claudeHome, codexHome, copilotHome, geminiHome, piHome } from "./agents.ts";
 import { pluginId } from "./install/claude.ts";
+import { skillFolders } from "./install/setup.ts";
 
 type FindHome = (surroundings: AgentSurroundings) => string;
 
@@ -45,9 +46,9 @@ const table: readonly RootRow[] = [
   },
   { kind: "agent", form: "toml", project: ".codex/agents", user: [codexHome, "agents"] },
   // Gemini CLI.
-  { kind: "skill", form: "packages", project: ".gemini/skills", user: [userHome, ".gemini/skills"] },
-  { kind: "command", form: "toml", project: ".gemini/commands", user: [userHome, ".gemini/commands"] },
-  { kind: "agent", form: "markdown", project: ".gemini/agents", user: [userHome, ".gemini/agents"] },
+  { kind: "skill", form: "packages", project: ".gemini/skills", user: [geminiHome, "skills"] },
+  { kind: "command", form: "toml", project: ".gemini/commands", user: [geminiHome, "commands"] },
+  { kind: "agent", form: "markdown", project: ".gemini/agents", user: [geminiHome, "agents"] },
   // OpenCode, which has two names for each folder.
   ...["skills", "skill"].map((name) => openCodeRow("skill", "packages", name)),
   ...["commands", "command"].map((name) => openCodeRow("command", "markdown", name)),
@@ -58,12 +59,12 @@ const table: readonly RootRow[] = [
   { kind: "command", form: "toml", project: ".qwen/commands", user: [userHome, ".qwen/commands"] },
   { kind: "agent", form: "markdown", project: ".qwen/agents", user: [userHome, ".qwen/agents"] },
   // pi.
-  { kind: "skill", form: "packages", project: ".pi/skills", user: [userHome, ".pi/agent/skills"] },
-  { kind: "command", form: "markdown", project: ".pi/prompts", user: [userHome, ".pi/agent/prompts"] },
+  { kind: "skill", form: "packages", project: ".pi/skills", user: [piHome, "skills"] },
+  { kind: "command", form: "markdown", project: ".pi/prompts", user: [piHome, "prompts"] },
   // Copilot.
-  { kind: "skill", form: "packages", project: ".github/skills", user: [userHome, ".copilot/skills"] },
+  { kind: "skill", form: "packages", project: ".github/skills", user: [copilotHome, "skills"] },
   { kind: "command", form: "markdown", project: ".github/prompts", user: null },
-  { kind: "agent", form: "markdown", project: ".github/agents", user: [userHome, ".copilot/agents"] },
+  { kind: "agent", form: "markdown", project: ".github/agents", user: [copilotHome, "agents"] },
   // Cursor.
   { kind: "skill", form: "packages", project: ".cursor/skills", user: [userHome, ".cursor/skills"] },
   { kind: "command", form: "markdown", project: ".cursor/commands", user: [userHome, ".cursor/commands"] },
@@ -115,7 +116,8 @@ function listRoots(
     const path = findFolder(row);
     const { kind, form, prefix = "" } = row;
     if (path === null) return [];
-    const from = { within: checkout, checkout, owner: null, draft: false };
+    // Knack's own skills are no more a person's in one agent than in another.
+    const from = { within: checkout, checkout, owner: null, draft: false, except: skillFolders };
     return [{ path, kind, form, scopeId, rank, prefix, ...from }];
   });
 }

@@ -71,7 +71,7 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const asksAgent = call.asks === "agent";
   // An agent that asks for Knack would read the words before the person does.
   const offer = offerLessons(call, project, asksAgent ? lessons.filter(({ told }) => told) : lessons);
-  const unread = asksAgent ? countUnread(call, lessons) : 0;
+  const unread = asksAgent && !call.isGivenByProgram ? countUnread(call, lessons) : 0;
   const noticed = offer ?? (last === null ? greet(lessons) : describeNews(news, last, call.now));
   const receipt = [...(noticed === null ? [] : [noticed]), ...receipts].join("\n");
   const facts = said.length > 0 ? ["From Knack, facts of earlier sessions:", ...said] : [];

@@ -34,6 +34,15 @@ describe("where agents look for skills, commands and agents", () => {
       "/g/opencode/agents",
       "agent markdown",
     ],
+    [
+      "where Gemini CLI was told to look",
+      { GEMINI_CLI_HOME: "/g" },
+      "user",
+      "/g/.gemini/skills",
+      "skill packages",
+    ],
+    ["where Copilot CLI was told to look", { COPILOT_HOME: "/c" }, "user", "/c/agents", "agent markdown"],
+    ["where pi was told to look", { PI_CODING_AGENT_DIR: "/p" }, "user", "/p/skills", "skill packages"],
   ])("%s (%j, %s): %s", async (_, env, scopeId, path, what) => {
     const root = tempFolder();
     const { roots } = await createRootFinder({ home, env: env as Record<string, string> })([
@@ -41,6 +50,17 @@ describe("where agents look for skills, commands and agents", () => {
     ]);
     const found = roots.filter((one) => one.path === path.replace(/^\/r(?=\/)/, root));
     expect(found.map((one) => `${one.scopeId} ${one.kind} ${one.form}`)).toEqual([`${scopeId} ${what}`]);
+  });
+
+  test("have no skill that came with Knack", async () => {
+    const folder = tempFolder();
+    const skills = {
+      "mine/SKILL.md": skillText("mine"),
+      "knack-learn-skill/SKILL.md": skillText("learn-skill"),
+    };
+    for (const at of [".codex/skills", ".copilot/skills"])
+      for (const [path, text] of Object.entries(skills)) put(folder, { [`${at}/${path}`]: text });
+    expect((await catalogOf(folder)).names).toEqual(["skill mine user"]);
   });
 
   test("are not in a project whose folder is gone", async () => {

@@ -304,7 +304,7 @@ describe("knack uninstall claude", () => {
     await knackHere(["learn", "--yes"], { home });
     const { stdout } = await knackHere(["uninstall", "claude"], { home });
     expect(stdout).toContain("What was learned stays:");
-    expect(stdout).toContain("~/.knack (to remove it: rm -r ");
+    expect(stdout).toContain("~/.knack (to remove it: knack uninstall --purge)");
     expect(existsSync(join(home, ".knack/knack.db"))).toBe(true);
     expect(existsSync(join(home, ".knack/agents"))).toBe(false);
     expect(existsSync(join(home, ".claude/settings.json"))).toBe(false);

@@ -100,6 +100,18 @@ describe("a lesson that is new", () => {
     ]);
   });
 
+  test("is put to the person in Copilot CLI, and waits where a program began the session (copilot -p)", async () => {
+    const home = aHome();
+    await teach(home, orders(1), 1);
+    await teach(home, [aLesson()], 1);
+    const begin = async (session: string, more: object) => {
+      const given = { ...payloads(home, session).start(), ...more };
+      return (await hook(given, { ...home, words: ["--agent", "copilot", "--ask", "agent"] })).stdout;
+    };
+    expect(await begin("a", { initial_prompt: "build it" })).not.toMatch(/the person/);
+    expect(await begin("b", {})).toMatch(/Knack learned here: .*python3.*Knack has 1 new lesson/);
+  });
+
   it.each<[string, (home: Home) => unknown, string?]>([
     ["when a session is resumed", () => {}, "resume"],
     ["when a session was compacted", () => {}, "compact"],

@@ -115,6 +115,13 @@ export const pluginSkills: readonly string[] = ["goal-loop", "learn-skill"];
 /** Those of them that are of use in any agent; the others need the subagents of Claude Code. */
 export const portableSkills: readonly string[] = ["learn-skill"];
 
+/** The folders of these skills among an agent's own. */
+export const skillFolders: readonly string[] = portableSkills.map(nameSkillFolder);
+
+function nameSkillFolder(skill: string): string {
+  return `knack-${skill}`;
+}
+
 /** The commands that come with Knack. */
 const commandNames = ["status", "learn", "undo", "forget"] as const;
 
@@ -155,7 +162,7 @@ export function planSkills(template: readonly GeneratedFile[], folder: string): 
   return portableSkills.flatMap((name): FileChange[] => {
     const file = template.find(({ path }) => path === `skills/${name}/SKILL.md`);
     if (!file) return [];
-    const path = join(folder, `knack-${name}`, "SKILL.md");
+    const path = join(folder, nameSkillFolder(name), "SKILL.md");
     return [{ kind: "file", path, text: file.text, says: "how the agent writes a skill down" }];
   });
 }

@@ -6,7 +6,7 @@ import { resolveHome, userHome } from "../../settings/index.ts";
 import { arg, type CommandContext, defineCommand, wrongUsage } from "../command.ts";
 import { findNearest } from "../nearest.ts";
 import { askYesNo, canAsk, type Screen } from "../screen/screen.ts";
-import { type Lines, quotePath } from "../screen/text.ts";
+import type { Lines } from "../screen/text.ts";
 
 /** An agent's installer for the machine that this environment describes. */
 export function openCallInstaller({ env, program }: CommandContext, agent: AgentId) {
@@ -92,7 +92,7 @@ export const uninstall = defineCommand({
       kept !== null && [
         "What was learned stays:",
         `  skills and rules:  ${screen.knack} skills list, and ${screen.knack} skills undo <name> for each`,
-        `  everything else:   ${screen.path(kept)} (to remove it: rm -r ${quotePath(kept)})`,
+        `  everything else:   ${screen.path(kept)} (to remove it: ${screen.knack} uninstall --purge)`,
       ],
     ]);
   },

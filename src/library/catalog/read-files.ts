@@ -50,6 +50,8 @@ export interface ItemRoot {
   /** The owner of its items; null if each file declares its own. */
   readonly owner: Owner | null;
   readonly draft: boolean;
+  /** Names of folders in it that are left out. */
+  readonly except?: readonly string[];
   /** The checkout whose files these are; null for those of the person. */
   readonly checkout: string | null;
 }
@@ -217,7 +219,8 @@ class RootSearch {
   }
 
   private async searchPackages(folder: string, depth: number): Promise<void> {
-    const entries = await this.listEntries(folder, depth);
+    const { except = [] } = this.root;
+    const entries = (await this.listEntries(folder, depth)).filter(({ name }) => !except.includes(name));
     // A package that is being replaced at this moment is neither there nor gone.
     for (const { name } of entries)
       if (name.startsWith(asidePrefix)) this.unread.push(join(folder, name.slice(asidePrefix.length)));
