@@ -1,4 +1,3 @@
-export { duties } from "./checks.ts";
 export { openDuties } from "./open-duties.ts";
 export { type GoalInput, goalInput, goalVerbs, verbs } from "./verbs.ts";
 export type { KeepInto } from "./view.ts";

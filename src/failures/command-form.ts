@@ -7,10 +7,10 @@ import { assignment, Run, skipOptions } from "./run.ts";
  * agent's own way to commit; a check tells whether the work holds; an installation brings what the project needs; a deed
  * does something of its own.
  */
-type Role = "look" | "chore" | "record" | "check" | "install" | "deed";
+type CallRole = "look" | "chore" | "record" | "check" | "install" | "deed";
 
 interface RunKind {
-  readonly role: Role;
+  readonly role: CallRole;
   /** The normal form, in which equal commands meet; null for a script that is written into the command itself. */
   readonly form: string | null;
   /** The words that start the program by name, and that program: `npx` and `prisma`. */
@@ -177,7 +177,7 @@ const wellKnown = wordSet(`
   ruby bundle rake rails jest vitest mocha tsc tsx eslint prettier vite next astro playwright prisma terraform java mvn gradle dotnet swift
 `);
 
-function findRole(run: Run, launcher: readonly string[], program: Run): Role {
+function findRole(run: Run, launcher: readonly string[], program: Run): CallRole {
   if (run.isFilter || program.onlyPrints || looks(program)) return "look";
   // Files that are moved about on another machine, or in a container, are put there on purpose.
   if (chores.has(program.name)) return elsewhere.test(launcher.join(" ")) ? "deed" : "chore";
@@ -244,7 +244,7 @@ const chores = new Set(
 );
 
 /** Bringing work into a repository is the end of every task; a clone, a tag or a release is not. */
-function gitRole(verb: string): Role {
+function gitRole(verb: string): CallRole {
   const deeds = /^(?:clone|tag|submodule|worktree|bisect|lfs|filter-branch|subtree|archive|format-patch|am)$/;
   return deeds.test(verb) ? "deed" : "record";
 }

@@ -16,7 +16,7 @@ const loudAfterFailures = 3;
 /** If a note is this much older than the newest one, it should have been handled. */
 const lateMs = 3_600_000;
 
-type StartLesson = SnapshotRows["start"]["lessons"][number];
+type LessonAtStart = SnapshotRows["start"]["lessons"][number];
 
 /** Tells what was learned since the last session, what holds here, and what is broken. */
 export async function atStart(call: HookEvent): Promise<HookReply | null> {
@@ -93,7 +93,7 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
 function tellHolding(
   call: HookEvent,
   project: string,
-  lessons: readonly StartLesson[],
+  lessons: readonly LessonAtStart[],
   hasRoom: (text: string) => boolean,
 ): string[] {
   const seen = openMarks(call.home, call.session);
@@ -115,20 +115,20 @@ function createBudget(): (text: string) => boolean {
 }
 
 /** For the first session in a project that Knack already knows. */
-function greet(lessons: readonly StartLesson[]): string | null {
+function greet(lessons: readonly LessonAtStart[]): string | null {
   const own = lessons.filter(({ home }) => home === null);
   if (own.length === 0) return null;
   return `Knack knows ${own.length === 1 ? "one lesson" : `${own.length} lessons`} of this project: ${joinNames(own)}`;
 }
 
-function describeNews(news: readonly StartLesson[], last: number, now: number): string | null {
+function describeNews(news: readonly LessonAtStart[], last: number, now: number): string | null {
   if (news.length === 0) return null;
   const waiting = news.filter(({ state }) => state === "waiting").length;
   const word = waiting > 0 ? `; ${waiting} for your yes or no: /knack:status` : "";
   return `Knack learned here since${sinceDay(last, now)}: ${joinNames(news)}${word}`;
 }
 
-function joinNames(lessons: readonly StartLesson[]): string {
+function joinNames(lessons: readonly LessonAtStart[]): string {
   const names = lessons.slice(0, 3).map(({ name }) => name);
   const more = lessons.length > names.length ? ` and ${lessons.length - names.length} more` : "";
   return `${names.join(", ")}${more}`;

@@ -147,7 +147,7 @@ function setStage(execution: Execution, stage: Stage): Execution {
   return { ...execution, stage };
 }
 
-export function currentPlan({ plans }: Pick<Execution, "plans">): readonly LoopStep[] {
+function currentPlan({ plans }: Pick<Execution, "plans">): readonly LoopStep[] {
   return plans.at(-1) ?? [];
 }
 

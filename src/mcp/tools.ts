@@ -70,10 +70,15 @@ async function findSkills(knack: Knack, query: string, cwd: string) {
   });
 }
 
-type Fix = Awaited<ReturnType<Knack["recall"]>>["matches"][number];
+type KnownFix = Awaited<ReturnType<Knack["recall"]>>["matches"][number];
 
 /** The results of `knack recall --error`, without those that may be dangerous. */
-async function findFixes(knack: Knack, error: string, command: string | null, cwd: string): Promise<Fix[]> {
+async function findFixes(
+  knack: Knack,
+  error: string,
+  command: string | null,
+  cwd: string,
+): Promise<KnownFix[]> {
   const asked = { command: command && redact(command), output: redact(error), exitCode: null };
   const { matches } = await knack.recall(asked, cwd, "agent");
   return matches.filter(({ best: { finding } }) =>
@@ -81,7 +86,7 @@ async function findFixes(knack: Knack, error: string, command: string | null, cw
   );
 }
 
-function describeFix({ lesson, best, score, distance }: Fix) {
+function describeFix({ lesson, best, score, distance }: KnownFix) {
   const { excerpt } = best.finding;
   const action = describeCure(best.finding, lesson.state.acceptedAt !== undefined);
   const texts = { action: redact(action), worked: excerpt.worked && redact(excerpt.worked) };

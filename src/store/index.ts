@@ -16,4 +16,3 @@ export type { TeamDatabase } from "./postgres/team.ts";
 export { openPostgres, openQueue, openTeamDatabase } from "./remote.ts";
 export { describeBefore, openCopy, openScratch, openSqlite, readLedger } from "./sqlite.ts";
 export { type BackgroundWork, createBackgroundWork, isClaimed, type Store } from "./store.ts";
-export type { TeamChain } from "./team-entries.ts";

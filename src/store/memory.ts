@@ -161,7 +161,7 @@ interface FindingRow {
 }
 
 /** Findings, and where they are looked up: by id, lesson, cue and word. */
-class Rows {
+class RowsInMemory {
   readonly byId = new Map<FindingId, FindingRow>();
   readonly byLesson = new Map<LessonId, FindingRow[]>();
   readonly byCue = new Map<string, FindingRow[]>();
@@ -236,7 +236,7 @@ class Rows {
 }
 
 function createFindings(lessons: ReadonlyMap<LessonId, Lesson>): Learning["findings"] {
-  const rows = new Rows();
+  const rows = new RowsInMemory();
   const withdrawn = new Map<FindingId, number>();
   const opposition = new Map<FindingId, Set<FindingId>>();
   const ofLesson = (id: LessonId) => rows.byLesson.get(id) ?? [];

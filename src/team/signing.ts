@@ -39,7 +39,7 @@ export function readMachineKey(secret: string): MachineKey {
 }
 
 /** A machine is called by its key, so that no other key can go by its name. */
-export function nameMachine(publicKey: string): string {
+function nameMachine(publicKey: string): string {
   return hashText(publicKey).slice(0, 32);
 }
 

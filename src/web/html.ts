@@ -24,7 +24,7 @@ function toMarkup(part: HtmlPart): string {
 }
 
 /** Text from anywhere without secrets and without characters that nobody sees. */
-export function cleanText(text: string): string {
+function cleanText(text: string): string {
   return stripHidden(redact(text)).replace(unwritable, " ").replace(controls, "�");
 }
 

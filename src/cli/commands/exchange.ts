@@ -179,7 +179,7 @@ const importArgs = {
 };
 
 type ImportCall = CommandCall<typeof importArgs>;
-type ImportedThing = Awaited<ReturnType<Knack["planImport"]>>["things"][number];
+type PlannedImport = Awaited<ReturnType<Knack["planImport"]>>["things"][number];
 
 export const importCommand = defineCommand({
   about: "Import what others learned. Nothing takes effect until you accept it.",
@@ -232,7 +232,7 @@ function findEccFolder(env: CliEnv): string {
   });
 }
 
-const marks: Readonly<Record<ImportedThing["verdict"], string>> = {
+const marks: Readonly<Record<PlannedImport["verdict"], string>> = {
   new: "+ new      ",
   changed: "~ changed  ",
   same: "= known    ",
@@ -243,10 +243,10 @@ const marks: Readonly<Record<ImportedThing["verdict"], string>> = {
 
 function describeImport(
   { screen }: ImportCall,
-  things: readonly ImportedThing[],
+  things: readonly PlannedImport[],
   problems: readonly string[],
 ): Lines {
-  const isLeftOut = ({ verdict }: ImportedThing) => verdict === "left-out";
+  const isLeftOut = ({ verdict }: PlannedImport) => verdict === "left-out";
   return [
     things
       .filter((thing) => !isLeftOut(thing))
@@ -267,7 +267,7 @@ function describeImport(
 async function acceptLessons(
   { args }: ImportCall,
   knack: Knack,
-  things: readonly ImportedThing[],
+  things: readonly PlannedImport[],
 ): Promise<string[]> {
   const ids = things.flatMap(({ kind, verdict, id }) =>
     kind === "lesson" && (verdict === "new" || verdict === "waiting") ? id : [],
@@ -286,11 +286,11 @@ async function acceptLessons(
 
 function describeNext(
   { screen: { knack }, dryRun }: ImportCall,
-  things: readonly ImportedThing[],
+  things: readonly PlannedImport[],
   accepted: number,
 ): Lines {
   const taken = things.filter(({ verdict }) => verdict === "new" || verdict === "changed");
-  const count = (kind: ImportedThing["kind"]) => taken.filter((thing) => thing.kind === kind).length;
+  const count = (kind: PlannedImport["kind"]) => taken.filter((thing) => thing.kind === kind).length;
   const kinds = ["lesson", "skill", "command", "agent"] as const;
   const what = joinParts(
     " and ",

@@ -103,10 +103,10 @@ export function explainPostgresError(cause: unknown, { shown }: Pick<PostgresAdd
 }
 
 /** Raised by the database when a member shared more in a day than the team allows. */
-export const quotaCode = "KN001";
+const quotaCode = "KN001";
 
 /** The network, or a server that is starting, stopping or full. */
-export function isConnectionFault(error: unknown): boolean {
+function isConnectionFault(error: unknown): boolean {
   const { code = "" } = error as { code?: string };
   const message = errorMessage(error);
   return (
