@@ -178,12 +178,13 @@ const wellKnown = wordSet(`
 `);
 
 function findRole(run: Run, launcher: readonly string[], program: Run): CallRole {
+  const verb = program.args.find((arg) => !arg.startsWith("-")) ?? "";
+  // `go get` brings something; other programs answer what they are asked to get.
+  if (!run.isFilter && installs(program, verb)) return "install";
   if (run.isFilter || program.onlyPrints || looks(program)) return "look";
   // Files that are moved about on another machine, or in a container, are put there on purpose.
   if (chores.has(program.name)) return elsewhere.test(launcher.join(" ")) ? "deed" : "chore";
-  const verb = program.args.find((arg) => !arg.startsWith("-")) ?? "";
   if (program.name === "git") return gitRole(verb);
-  if (installs(program, verb)) return "install";
   return checks(program, verb) ? "check" : "deed";
 }
 
@@ -272,12 +273,13 @@ const checkWord =
 function installs({ name, args }: Run, verb: string): boolean {
   if (/^python/.test(name)) return args[0] === "-m" && (args[1] === "pip" || args[1] === "venv");
   if (!installers.has(name)) return false;
-  const isModule = verb === "mod" && args.includes("download");
-  return isModule || /^(?:install|i|ci|add|sync|get|download|restore)$/.test(verb);
+  if (verb === "mod") return args.some((arg) => /^(?:download|tidy|vendor)$/.test(arg));
+  const [, what = verb] = name === "uv" && verb === "pip" ? args.slice(args.indexOf(verb)) : [];
+  return /^(?:install|i|ci|add|sync|get|download|restore)$/.test(what);
 }
 
 const installers = wordSet(
-  "npm pnpm yarn bun pip pip3 gem bundle composer poetry uv cargo brew apt apt-get dnf go conda",
+  "npm pnpm yarn bun pip pip3 gem bundle composer poetry uv cargo brew apt apt-get dnf go conda dotnet",
 );
 
 /** Characters of a template. */

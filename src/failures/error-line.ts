@@ -3,7 +3,7 @@ import { wordSet } from "../text/index.ts";
 
 /** Causes grouped by what they have in common. */
 // biome-ignore format: lists of names read better in rows
-export const causeGroups: Readonly<Record<"beforeWork" | "inWork" | "wording", ReadonlySet<Cause>>> = {
+export const causeGroups: Readonly<Record<"beforeWork" | "inWork" | "wording" | "outside", ReadonlySet<Cause>>> = {
   /** The call never got as far as doing anything. */
   beforeWork: new Set([
     "unknown-name", "missing-program", "missing-script", "wrong-usage", "wrong-place", "shell-dialect",
@@ -12,6 +12,8 @@ export const causeGroups: Readonly<Record<"beforeWork" | "inWork" | "wording", R
   inWork: new Set(["failing-test", "code", "lint"]),
   /** The words of the call are the trouble: other words are the remedy, and not a change of subject. */
   wording: new Set(["denied", "shell-dialect"]),
+  /** The trouble lies with what the call needs, not with the call. */
+  outside: new Set(["service", "state", "missing-module", "missing-setting"]),
 };
 
 /** The cause that a line of output tells, and the name it complains about. */

@@ -22,7 +22,7 @@ export function isProved(recovery: Recovery): boolean {
   if (error.cause === "tool-misuse") return remedy === "other-way" || saysWhy(recovery);
   if (error.cause === "missing-file") return remedy === "path" || remedy === "directory";
   if (findQuirk(error.about) !== null) return true;
-  if (error.cause === "lint") return recovery.isRepaired;
+  if (error.cause === "lint") return recovery.isRepaired || isPrepared(recovery);
   if (error.cause === "denied") return takesOffer(recovery);
   // After an edit nobody can tell which of the two it was, unless the agent says so.
   if (between.edits > 0 && !saysWhatHelped(recovery)) return false;
@@ -31,16 +31,25 @@ export function isProved(recovery: Recovery): boolean {
     case "step":
       return recovery.stepRun !== null;
     case "flag":
-      return isSoon(recovery) || isAboutChange(recovery) || saysWhatHelped(recovery);
+      return isSoon(recovery) || isSpokenChange(recovery);
     case "argument":
     case "input":
-      return isAboutChange(recovery) || saysWhatHelped(recovery);
+      return isSpokenChange(recovery);
     case "other-way":
       return causeGroups.beforeWork.has(error.cause) ? isSameMatter(recovery) : saysWhatHelped(recovery);
     default:
       return true;
   }
 }
+
+/** A compiler misses what a generator or an installation brings, and nothing was edited. */
+function isPrepared({ error, remedy, stepRun, between }: Recovery): boolean {
+  if (remedy !== "step" || stepRun === null || between.edits > 0) return false;
+  const isCompilers = /\berror (?:TS|CS)\d+|\berror\[E\d+\]/.test(error.line);
+  return isCompilers && brought.test([stepRun.name, ...stepRun.args].join(" "));
+}
+
+const brought = /\b(?:generate|codegen|install|ci|sync|build)\b/;
 
 /** Ways to start a program otherwise. */
 const otherStart: ReadonlySet<Remedy> = new Set([
@@ -65,8 +74,9 @@ function takesOffer({ error, run, workedRun }: Recovery): boolean {
 }
 
 /** Nothing else was done in between that could be the reason. */
-function isSoon({ between }: Recovery): boolean {
-  return between.prompts === 0 && between.calls - between.lookups <= 2;
+function isSoon({ between, error }: Recovery): boolean {
+  const most = causeGroups.outside.has(error.cause) ? 0 : 2;
+  return between.prompts === 0 && between.calls - between.lookups <= most;
 }
 
 /** Whether the call that took over is about the same thing: a file, a number, a name that both have; or the agent says so. */
@@ -89,19 +99,36 @@ function saysWhy({ said }: Recovery): boolean {
 export const whiteSpace =
   /\btabs?\b|\bspaces\b|white ?space|\bindentation (?:is|uses|has)|line endings?|\bCRLF\b|encoding|unicode|制表符|缩进|空格/i;
 
+/** What changed from the call that failed to the one that worked, and what the agent said in between. */
+type Change = Pick<Recovery, "error" | "failed" | "run" | "worked" | "workedRun" | "stepRun" | "said">;
+
+/** Whether the error or the agent speaks of the words that changed. */
+export function isSpokenChange(change: Change): boolean {
+  return isAboutChange(change) || saysWhatHelped(change);
+}
+
 /** Whether the words that changed are those the error speaks of, or were advised by it. */
-function isAboutChange(recovery: Recovery): boolean {
-  if (findDropped(recovery) !== null) return true;
-  const { failed, run, worked, workedRun } = recovery;
+function isAboutChange(change: Change): boolean {
+  if (findDropped(change) !== null) return true;
+  const { failed, run, worked, workedRun } = change;
   const fresh = run === null ? listFreshValues(failed.input, worked?.input) : listFresh(run, workedRun);
-  return fresh.some((word) => word.length > 2 && failed.text.includes(word.replace(/=.*/s, "")));
+  // A number that is the trouble, such as a port in use, is none that helps.
+  return fresh.some(
+    (word) => word.length > 2 && !/^\d+$/.test(word) && failed.text.includes(word.replace(/=.*/s, "")),
+  );
 }
 
 /**
  * A word of the failed call that the error complains of, and that the call which worked does not have; of an option that
  * went with its value, the option.
  */
-export function findDropped({ error, failed, run, workedRun, worked }: Recovery): string | null {
+export function findDropped({
+  error,
+  failed,
+  run,
+  workedRun,
+  worked,
+}: Omit<Change, "stepRun" | "said">): string | null {
   const before = run === null ? JSON.stringify(failed.input ?? {}) : run.args.join(" ");
   const after = workedRun === null ? JSON.stringify(worked?.input ?? {}) : workedRun.args.join(" ");
   const quoted = [...error.line.matchAll(/["'`‘“]([^"'`’”]{2,60})["'`’”]/g)].map(([, word]) => word ?? "");
@@ -129,7 +156,13 @@ function listFreshValues(before: JsonObject | null, after: JsonObject | null = n
 }
 
 /** The agent's words before the call that worked name the program or the flag that made the difference. */
-function saysWhatHelped({ said, run, workedRun, stepRun, worked }: Recovery): boolean {
+function saysWhatHelped({
+  said,
+  run,
+  workedRun,
+  stepRun,
+  worked,
+}: Omit<Change, "error" | "failed">): boolean {
   const deciding = stepRun ?? workedRun;
   const fresh =
     deciding === null ? [worked?.tool ?? ""] : [...deciding.head.split(" "), ...listFresh(run, deciding)];

@@ -9,7 +9,7 @@ import { causeGroups } from "./error-line.ts";
 import type { CallError } from "./error-text.ts";
 import { isCut } from "./exit.ts";
 import { findFailedRun } from "./failed-run.ts";
-import { findDropped } from "./proof.ts";
+import { findDropped, isSpokenChange } from "./proof.ts";
 import { compareRuns, findMainRun, type Run } from "./run.ts";
 import { describeSymptom } from "./symptom.ts";
 
@@ -351,7 +351,8 @@ class RecoverySearch {
   /** Notes a call that was no answer: it may be the step that leads to one. */
   private count(event: Event): void {
     const { between, calls, failure, said } = this;
-    const looks = (run: Run) => run.isLook || run.onlyPrints;
+    const looks = (run: Run) =>
+      run.isLook || run.onlyPrints || (!run.isFilter && classifyRun(run).role === "look");
     between.calls++;
     if (isEdit(event)) between.edits++;
     // A look changes nothing, so it cannot be why the next call works.
@@ -406,7 +407,10 @@ function showsNothingNew(event: Event, failed: Event): boolean {
   return event.text.trim() !== "" && event.text.split("\n").every((line) => before.has(line.trim()));
 }
 
-/** When the call itself did not change, the last step before it did. */
+/**
+ * When the call itself did not change, the last step before it did. So it is where the trouble lies outside the call,
+ * and neither the error nor the agent speaks of the words that came along with the next try.
+ */
 function findRemedy(
   failure: Failure,
   link: Link,
@@ -416,7 +420,9 @@ function findRemedy(
   calls: CallReader,
 ): Pick<Recovery, "remedy" | "step" | "stepRun"> {
   const none = { step: null, stepRun: null };
-  if (link.remedy !== "none" && link.remedy !== "directory") return { remedy: link.remedy, ...none };
+  const isUnchanged = link.remedy === "none" || link.remedy === "directory";
+  if (!isUnchanged && !isBeside({ ...failure, worked, workedRun: link.run, stepRun: null, said }, link))
+    return { remedy: link.remedy, ...none };
   const runs = calls.runs(worked);
   const before = runs.slice(0, Math.max(0, runs.indexOf(link.run as Run)));
   const tried = new Set(calls.runs(failure.failed).map((run) => run.retell()));
@@ -424,9 +430,17 @@ function findRemedy(
   const inside = before.findLast((run) => isNew(run) && changes(run) && canCure(run, failure, said));
   // What was done in the same call says more than where it was done.
   if (inside !== undefined) return { remedy: "step", step: null, stepRun: inside };
-  if (link.remedy === "directory") return { remedy: "directory", ...none };
+  if (link.remedy === "directory" || (step === null && !isUnchanged)) return { remedy: link.remedy, ...none };
   if (step === null) return { remedy: "none", ...none };
   return { remedy: "step", step, stepRun: findStep(step, failure, said, calls) };
+}
+
+/** Whether a change of words is beside the trouble, which lies with what the call needs: `psql`, then `psql -c …`. */
+function isBeside(change: Parameters<typeof isSpokenChange>[0], { remedy }: Link): boolean {
+  const { run, workedRun } = change;
+  const isMore = run?.args.every((arg) => workedRun?.args.includes(arg)) === true;
+  const isSlight = remedy === "flag" || (remedy === "argument" && isMore);
+  return isSlight && causeGroups.outside.has(change.error.cause) && !isSpokenChange(change);
 }
 
 /** Whether a run may be why something works afterwards: it does more than show or record things. */
@@ -447,6 +461,7 @@ function canCure(run: Run, failure: Failure, said: readonly Event[]): boolean {
     return brings.test(`${run.name} ${run.args.join(" ")}`) || isNamedStep(run, failure);
   if (builds.test(run.args.join(" "))) return true;
   if (usualSteps[error.cause]?.test(`${run.name} ${run.args.join(" ")}`)) return true;
+  if (missingTable.test(error.line) && migrates.test(run.args.join(" "))) return true;
   if (role === "record") return (error.cause === "state" && clearsTheWay(run)) || setsRemote(run, failure);
   return role !== "check" && (isNamedStep(run, failure) || isSpokenOf(run, failure, said));
 }
@@ -457,6 +472,12 @@ const usualSteps: Partial<Record<Cause, RegExp>> = {
   permission: /\b(?:chmod|chown|login|auth|unlock|trust)\b/,
   "missing-setting": /\b(?:cp|export|source|direnv|login|link|pull)\b|\.env\b/,
 };
+
+/** A database that nobody has brought up to date, and the step that does it. */
+const missingTable =
+  /\b(?:relation|table|column|database|schema)\b.{0,80}(?:does not exist|doesn't exist|not found|missing)|no such (?:table|column)|unknown (?:database|column)|pending migrations?/i;
+const migrates =
+  /\bmigrat(?:e|ions?)\b|\bdb[: ](?:push|setup|create|prepare|seed|reset)\b|\balembic upgrade\b/;
 
 const brings = /\b(?:venv|activate|PATH|link|generate|build|restore|setup|corepack|nvm|mise|asdf|use)\b/;
 const builds = /\b(?:build|compile|generate|codegen|fix|write|format|fmt)\b/;
@@ -492,7 +513,9 @@ const adviceChars = 6_000;
 /** Whether the agent named the program of a step before it ran it. */
 function isSpokenOf({ head, name }: Run, { run }: Failure, said: readonly Event[]): boolean {
   const words = said.map(({ text }) => text.slice(0, 600).toLowerCase()).join("\n");
-  const telling = [head, name].filter((word) => !run?.head.startsWith(word));
+  // Of a script its own name tells, and not that it is run.
+  const [, script = head] = /^\S+ run (\S{4,})$/.exec(head) ?? [];
+  const telling = [head, name, script].filter((word) => !run?.head.startsWith(word));
   return telling.some((word) =>
     new RegExp(`(?<![\\w-])${escapeWord(word.toLowerCase())}(?![\\w-])`).test(words),
   );

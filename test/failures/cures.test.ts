@@ -145,6 +145,101 @@ describe("a cure is a step that can be the reason", () => {
     expect(cures(failing, between, ran("make seed", "ok"))).toEqual([]);
   });
 
+  it.each<Story>([
+    [
+      "that was started, and not the words that came along with the next try",
+      [
+        ran("psql -h localhost harbor", "failed", refused),
+        ran("docker compose up -d db", "ok"),
+        ran("psql -h localhost harbor -c 'select 1'", "ok", "1"),
+      ],
+      "run `docker compose up -d db` first",
+    ],
+    [
+      "that installed a module, whatever else the next try was given",
+      [
+        ran("pytest tests/a.py", "failed", "ModuleNotFoundError: No module named 'tides'"),
+        ran("uv pip install tides", "ok"),
+        ran("pytest tests/a.py -x -q", "ok", "3 passed"),
+      ],
+      "Run `uv pip install tides` before `pytest tests/a.py`",
+    ],
+    [
+      "that gets a module, which is no look",
+      [
+        ran("go build ./...", "failed", "main.go:4:2: no required module provides package harbor.test/tides"),
+        ran("go get harbor.test/tides", "ok"),
+        ran("go build ./...", "ok"),
+      ],
+      "Run `go get harbor.test/tides` before `go build ./...`",
+    ],
+    [
+      "that brings a database up to date",
+      [
+        ran("npm run seed", "failed", 'error: relation "tides" does not exist'),
+        ran("npm run migrate", "ok"),
+        ran("npm run seed", "ok"),
+      ],
+      "run `npm run migrate` first",
+    ],
+    [
+      "that generates what a compiler misses",
+      [
+        ran(
+          "npx tsc --noEmit",
+          "failed",
+          "src/db.ts(1,10): error TS2305: Module '\"@harbor/client\"' has no exported member 'Tide'.",
+        ),
+        ran("npx prisma generate", "ok"),
+        ran("npx tsc --noEmit", "ok"),
+      ],
+      "run `npx prisma generate` first",
+    ],
+  ])("%s", (_, events, words) => {
+    const found = cures(...events);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(words);
+  });
+
+  it.each<[title: string, events: Event[]]>([
+    [
+      "a module that another test then had",
+      [
+        ran("pytest tests/a.py", "failed", "ModuleNotFoundError: No module named 'tides'"),
+        ran("pip install tides", "ok"),
+        ran("pytest tests/b.py", "ok", "3 passed"),
+      ],
+    ],
+    [
+      "a port that is free again because something was ended",
+      [
+        ran("npm run dev", "failed", "Error: listen EADDRINUSE: address already in use :::3000"),
+        ran("lsof -ti:3000 | xargs kill -9", "ok"),
+        ran("npm run dev -- --port 3000", "ok", "ready"),
+      ],
+    ],
+    [
+      "what was edited before a generator ran",
+      [
+        ran("npx tsc --noEmit", "failed", "src/db.ts(1,10): error TS2305: no exported member 'Tide'."),
+        edited("src/db.ts"),
+        ran("npx prisma generate", "ok"),
+        ran("npx tsc --noEmit", "ok"),
+      ],
+    ],
+  ])("but not %s", (_, events) => {
+    expect(cures(...events)).toEqual([]);
+  });
+
+  test("is a port, told with its number, where nothing else was done", () => {
+    const found = cures(
+      ran("psql -h localhost harbor", "failed", refused),
+      ran("docker ps", "ok", "0.0.0.0:5433->5432"),
+      ran("psql -h localhost -p 5433 harbor", "ok"),
+    );
+    expect(found).toEqual([expect.stringContaining("`psql -h localhost -p 5433 harbor`")]);
+  });
+
   test("and is the one that can, among others that cannot", () => {
     const found = cures(
       ran("make seed", "failed", refused),

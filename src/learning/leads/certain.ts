@@ -6,7 +6,7 @@ import { findStandingOrders } from "./standing-orders.ts";
 import { readTurns } from "./turns.ts";
 
 /** Raised whenever rules find something else than before: sessions are then looked at again. */
-export const rulesVersion = 11;
+export const rulesVersion = 12;
 
 /** Findings by rules alone, best first; equal ones are joined. */
 export function findCertain(events: readonly Event[], calls = new CallReader()): Finding[] {

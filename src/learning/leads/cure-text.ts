@@ -274,10 +274,10 @@ function writeWorked(recovery: Recovery): string {
   return openValues(writeCall(worked, told, failed, run));
 }
 
-/** A call without numbers and files of the moment: `gh pr view 1533 --json body`. */
+/** A call without numbers and files of the moment: `gh pr view 1533 --json body`. The port of a service lasts. */
 function openValues(call: string): string {
   return call
-    .replace(/(?<!\s--?[\w-]+)(?<=[\s/])\d{3,}(?=[\s/]|$)/g, "<number>")
+    .replace(/(?<!\s(?:-[pP]|--port) )(?<=[\s/])\d{3,}(?=[\s/]|$)/g, "<number>")
     .replace(/(?:\/private)?\/(?:tmp|var\/folders)\/[^\s'")]+/g, "<file>");
 }
 
