@@ -77,6 +77,9 @@ export function renderDuties({ duties, verbs }) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   loadTypeScript();
-  const tables = await import("../src/duties/index.ts");
-  writeFileSync(new URL("../docs/duties.md", import.meta.url), renderDuties(tables));
+  const [{ duties }, { verbs }] = await Promise.all([
+    import("../src/duties/checks.ts"),
+    import("../src/duties/verbs.ts"),
+  ]);
+  writeFileSync(new URL("../docs/duties.md", import.meta.url), renderDuties({ duties, verbs }));
 }
