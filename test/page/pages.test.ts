@@ -13,6 +13,7 @@ const small = sharedFolder();
 const { harbor } = machine({ home: small });
 await knackHere(["learn", "--json"], { home: small });
 await grownHome(small, harbor);
+await knackHere(["evolve", "--generate", "--json"], { home: small });
 await knackHere(["learn", "--yes", "--where", "me", "--json"], { home: small });
 await knackHere(["goal", "open", "Find out why the build is slow", "--json"], { home: small, cwd: harbor });
 const smallPage = await openSharedPage(small);
@@ -76,6 +77,18 @@ describe("The page", () => {
     const event = tab.locator(":target");
     expect(await event.textContent()).toMatch(/npm test|cp \.env\.test/);
     expect(await event.locator(".mark-lesson").textContent()).toContain("Taught:");
+  });
+
+  test("names a draft by what it says of itself, and shows the file that a yes would write once", async () => {
+    const { tab } = await enter(browser(), smallPage);
+    await tab.goto(`${smallPage.origin}/inbox`);
+    const drafts = tab.locator('.list h2:has-text("Drafts") + ul a');
+    expect(await drafts.allTextContents()).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^Cut a release: bump the version with npm version/)]),
+    );
+    await drafts.first().click();
+    expect(await tab.locator(".detail .diff").count()).toBe(1);
+    expect(await tab.locator(".detail .code").count()).toBe(0);
   });
 
   test("says what will be there, where nothing is yet", async () => {

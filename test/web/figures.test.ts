@@ -96,6 +96,30 @@ describe("A figure on the home page", () => {
   });
 });
 
+describe("A session's timeline", () => {
+  test("shows what Knack told once, below the failure that it was told at", async () => {
+    const told = await page.get("/told?days=7&what=saved");
+    const session = /href="(\/sessions\/[^"]+)"/.exec(told.text)?.[1] ?? "";
+    const { text } = await page.get(session);
+    const events = text.split('<li id="').filter((event) => event.includes("mark-told"));
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatch(
+      /class="event call failed".*sh check\.sh.*HARBOR_DB is not set.*Knack told:.*helpful/s,
+    );
+    expect(text.match(/mark-told/g)).toHaveLength(1);
+  });
+});
+
+describe("The library's search", () => {
+  test("finds what an agent of the project would be told, and says why", async () => {
+    const found = await page.get("/library?q=error%3A+HARBOR_DB+is+not+set");
+    expect(found.text).toContain("1 lesson and 0 things of the library");
+    expect(found.text).toMatch(/% sure <a href="\/lessons\/.*Found in \d+ places?/s);
+    const none = await page.get("/library?q=how+high+is+the+tide");
+    expect(none.text).toContain("Nothing known about this.");
+  });
+});
+
 describe("The health page", () => {
   test("offers what the doctor can repair, and a press of the button repairs it", async () => {
     const own = tempFolder();

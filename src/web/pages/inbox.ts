@@ -116,8 +116,15 @@ function listShelved(shelf: readonly PublishedItem[]): Waiting[] {
   return [...groups].map(([key, kept]) => {
     const [first] = kept as [PublishedItem];
     const kind = key.slice(0, key.indexOf(".")) as "draft" | "change" | "edit";
-    return { kind, key, kept, title: first.skill?.description ?? first.text ?? first.name, from: first.name };
+    return { kind, key, kept, title: describeText(first), from: first.name };
   });
+}
+
+/** What a kept thing says of itself: its description, or the rule itself. */
+function describeText({ skill, text, name, kind }: PublishedItem): string {
+  if (skill !== null) return skill.description;
+  const said = kind === "rule" ? text : /^description: *"?(.+?)"?$/m.exec(text ?? "")?.[1];
+  return said ?? name;
 }
 
 function listProposals(proposals: readonly ProposalView[], nameProject: (id: string) => string): Waiting[] {
@@ -419,9 +426,9 @@ ${renderFacts([
 ${drawDecisions(desk, at, { fields: { do: "accept", ...fields }, says: "Keep my edit", key: "y" }, null)}`;
   const yes = await knack.acceptance({ kept, lesson }, null);
   const plan = yes === null ? null : await yes.plan();
-  return html`${head}${first.text !== null && renderCode(first.text)}
-<h3>What accepting it changes</h3>
+  return html`${head}<h3>What accepting it changes</h3>
 ${plan === null ? html`<p class="look">The project's folder is not on this machine: it would be kept in all your projects.</p>` : drawPlan(plan, desk)}
+${!plan?.ok && first.text !== null && renderCode(first.text)}
 ${drawDecisions(
   desk,
   at,

@@ -2,7 +2,7 @@ import type { Knack } from "../../open.ts";
 import { type BenefitReport, describeCure } from "../../recall/index.ts";
 import type { Item } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
-import { type Html, type HtmlPart, html, url } from "../html.ts";
+import { exact, type Html, type HtmlPart, html, url } from "../html.ts";
 import { type Desk, definePage } from "../page.ts";
 import {
   cutText,
@@ -27,6 +27,9 @@ interface Library {
   readonly rules: Awaited<ReturnType<Knack["shelf"]>>;
   readonly report: BenefitReport;
   readonly asked: string;
+  /** The project in which an agent would be asked, and the others: what it is told depends on where it works. */
+  readonly where: string;
+  readonly projects: readonly { readonly id: string; readonly name: string; readonly root: string | null }[];
   readonly found: readonly Found[];
   readonly matches: readonly Match[];
   readonly nameProject: (id: string) => string;
@@ -62,13 +65,18 @@ export const libraryPage = definePage<Library>({
   read: async ({ knack, desk, query }) => {
     const asked = query("q").trim().slice(0, 2_000);
     const { items, problems } = await readCatalog(knack, desk);
-    const names = new Map((await knack.projects()).map(({ id, name }) => [id, name]));
+    const projects = [...(await knack.projects())].sort((a, b) => b.lastAt - a.lastAt);
+    const names = new Map(projects.map(({ id, name }) => [id, name]));
+    const here = await knack.projectOf(process.cwd());
+    const isOf = (wanted: string) => projects.find(({ id, root }) => id === wanted && root !== null);
+    const where = isOf(query("in")) ?? isOf(here) ?? projects.find(({ root }) => root !== null);
+    const cwd = where?.root ?? undefined;
     return {
-      ...{ items, problems, asked },
+      ...{ items, problems, asked, where: where?.id ?? "", projects },
       rules: (await knack.shelf()).filter(({ kind, reach }) => kind === "rule" && reach !== "draft"),
       report: await desk.once("report", () => knack.report(0)),
-      found: asked === "" ? [] : await knack.find(asked),
-      matches: asked === "" ? [] : (await knack.recall(asked)).matches,
+      found: asked === "" ? [] : await knack.find(asked, cwd),
+      matches: asked === "" ? [] : (await knack.recall(asked, cwd)).matches,
       nameProject: (id) => (id === "user" ? "all your work" : (names.get(id) ?? lastPart(id))),
     };
   },
@@ -79,7 +87,7 @@ export const libraryPage = definePage<Library>({
 });
 
 function drawLibrary(
-  { items, problems, rules, report, nameProject }: Library,
+  { items, problems, rules, report, nameProject, where, projects }: Library,
   kind: string,
   page: string,
   desk: Desk,
@@ -110,7 +118,7 @@ function drawLibrary(
     )
   }</div>
 <p class="why">Everything your agents can be given: what it is for, how often Knack showed it and agents used it, in sessions, and what came of that.</p>
-${!isExport && drawSearch("")}
+${!isExport && drawSearch({ asked: "", where, projects })}
 ${
   shown.length === 0
     ? renderEmpty(
@@ -156,15 +164,25 @@ export function drawProblems(problems: Library["problems"]): HtmlPart {
     )}</ul>`;
 }
 
-function drawSearch(asked: string): Html {
-  return html`<form class="search" action="/library" role="search"><label for="asked">What would Knack tell an agent? Give a prompt, or the words of a failure</label><div><input id="asked" name="q" type="search" value="${asked}" placeholder="npm test fails"><button>Search</button></div></form>`;
+/** Projects that are offered to search in. */
+const mostProjects = 50;
+
+function drawSearch({ asked, where, projects }: Pick<Library, "asked" | "where" | "projects">): Html {
+  const known = projects.filter(({ root }) => root !== null).slice(0, mostProjects);
+  const choice =
+    known.length > 1 &&
+    html`<label class="hidden" for="in">In which project</label><select id="in" name="in">${known.map(
+      ({ id, name }) =>
+        html`<option value="${exact(id)}"${id === where && html` selected`}>in ${cutText(name, 40)}</option>`,
+    )}</select>`;
+  return html`<form class="search" action="/library" role="search"><label for="asked">What would Knack tell an agent? Give a prompt, or the words of a failure</label><div><input id="asked" name="q" type="search" value="${asked}" placeholder="npm test fails">${choice}<button>Search</button></div></form>`;
 }
 
 /** What the hook would find for these words, and why. */
-function drawFound({ asked, found, matches }: Library): Html {
+function drawFound({ asked, where, projects, found, matches }: Library): Html {
   return html`<h1>Search</h1>
 <p class="why">What Knack would put before an agent that is asked this, or that meets this failure, and why.</p>
-${drawSearch(asked)}
+${drawSearch({ asked, where, projects })}
 ${
   found.length + matches.length === 0
     ? renderEmpty(
