@@ -26,6 +26,8 @@ export function isProved(recovery: Recovery): boolean {
   if (error.cause === "denied") return takesOffer(recovery);
   // After an edit nobody can tell which of the two it was, unless the agent says so.
   if (between.edits > 0 && !saysWhatHelped(recovery)) return false;
+  // How many tests failed tells nobody which trouble it was.
+  if (error.cause === "failing-test" && error.about === null) return false;
   if (causeGroups.inWork.has(error.cause)) return remedy === "step" && recovery.stepRun !== null;
   switch (remedy) {
     case "step":

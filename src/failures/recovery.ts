@@ -479,7 +479,8 @@ const missingTable =
 const migrates =
   /\bmigrat(?:e|ions?)\b|\bdb[: ](?:push|setup|create|prepare|seed|reset)\b|\balembic upgrade\b/;
 
-const brings = /\b(?:venv|activate|PATH|link|generate|build|restore|setup|corepack|nvm|mise|asdf|use)\b/;
+const brings =
+  /\b(?:install|venv|activate|PATH|link|generate|build|restore|setup|corepack|nvm|mise|asdf|use)\b/;
 const builds = /\b(?:build|compile|generate|codegen|fix|write|format|fmt)\b/;
 
 /** Whether it puts the work of a repository aside or brings it up to date; adding and committing are the work itself. */

@@ -183,6 +183,15 @@ describe("a cure is a step that can be the reason", () => {
       "run `npm run migrate` first",
     ],
     [
+      "that installs what a program starts",
+      [
+        ran("npm run e2e", "failed", "Error: browserType.launch: Executable doesn't exist at /ms/chromium"),
+        ran("npx playwright install chromium", "ok"),
+        ran("npm run e2e", "ok", "3 passed"),
+      ],
+      "run `npx playwright install chromium` first",
+    ],
+    [
       "that generates what a compiler misses",
       [
         ran(
@@ -216,6 +225,14 @@ describe("a cure is a step that can be the reason", () => {
         ran("npm run dev", "failed", "Error: listen EADDRINUSE: address already in use :::3000"),
         ran("lsof -ti:3000 | xargs kill -9", "ok"),
         ran("npm run dev -- --port 3000", "ok", "ready"),
+      ],
+    ],
+    [
+      "tests of which only the number that failed is known",
+      [
+        ran("npm test", "failed", "Tests: 2 failed, 3 passed"),
+        ran("npm ci", "ok"),
+        ran("npm test", "ok", "Tests: 5 passed"),
       ],
     ],
     [
