@@ -18,6 +18,7 @@ import type { CheckResult } from "./execution.ts";
 import type { WorkerOutcome } from "./harness/harness.ts";
 import { curateState, promoteChanges } from "./learn-state.ts";
 import {
+  advance,
   type Dispatch,
   findCutOff,
   findPending,
@@ -212,13 +213,17 @@ export class LoopRun {
   async #append(move: Unmarked<Move>): Promise<void> {
     const at = this.#deps.clock.now();
     const before = this.#listDispatched().map(({ id }) => id);
-    this.#stored = await recordMove(this.#deps.store, this.#stored, { ...move, at } as Move);
+    const marked = { ...move, at } as Move;
+    const next = advance(this.state, marked);
+    // Nobody goes on with what has ended, so that its files are there before it has.
+    if (next.place.kind === "ended") this.#sync(next);
+    this.#stored = await recordMove(this.#deps.store, this.#stored, marked);
     this.#sync();
     this.prepare(this.#listDispatched().filter(({ id }) => !before.includes(id)));
   }
 
-  #sync(): void {
-    syncWork(this.begun.work, this.state.setup, renderWork(this.state, digestText), this.#listAwaited());
+  #sync(state = this.state): void {
+    syncWork(this.begun.work, state.setup, renderWork(state, digestText), this.#listAwaited());
   }
 
   /** Sets aside what a worker may cost, has it run, and records what it did cost. */

@@ -171,7 +171,10 @@ describe("Ctrl-C", () => {
     const { home, here, work, harness } = stage;
     const child = spawn(
       process.execPath,
-      [cli, "loop", "start", "--goal", "Write done.txt", "--work", work, "--harness", harness],
+      [
+        ...[cli, "loop", "start", "--goal", "Write done.txt", "--work", work, "--harness", harness],
+        ...["--mode", "candidate"],
+      ],
       { cwd: here, env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: `${home}/.knack` } },
     );
     let out = "";
@@ -180,11 +183,18 @@ describe("Ctrl-C", () => {
     });
     while (!stage.calls().some(({ role }) => role === "step-worker"))
       await new Promise((done) => setTimeout(done, 50));
+    // Nobody changes meanwhile what has to stay as it is.
+    const other = await stage.run(["start", "--goal", "x", "--harness", harness]);
+    expect(other).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Another process is at the state"),
+    });
     child.kill("SIGINT");
     const [code] = await once(child, "close");
     expect(code).toBe(1);
     expect(out).toMatch(/stopped; nothing is lost.*\n[\s\S]*To go on: knack loop resume l\w+/);
     expect(stage.has(".errors")).toBe(false);
+    expect(stage.listProcesses()).toEqual([]);
     expect((await stage.run(["list"])).stdout).toContain("goes on, or was stopped");
     expect(await stage.run(["resume"])).toMatchObject({ code: 0 });
     expect(stage.read(".execute/summary.json")).toMatchObject({

@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { closeFence, openFence } from "../../src/loop/fence.ts";
 import { adoptCandidate, copyState, sealCandidate } from "../../src/loop/state/candidates.ts";
 import type { StateChange } from "../../src/loop/state/changes.ts";
 import { digestState, findViolation, restoreSnapshot, takeSnapshot } from "../../src/loop/state/digest.ts";
@@ -379,6 +381,31 @@ describe("A frozen state", () => {
     else expect(violation?.stateHashAfter).toMatch(after);
     expect(digestState(state.path)).toBe(before);
     expect(git(state.path, "status", "--porcelain")).toBe("");
+  });
+
+  test("that is found changed stays found, though the run is killed after it was put back", async () => {
+    const state = await aState();
+    const [home, digest] = [tempFolder(), digestState(state.path)];
+    const setup = { stateDigest: digest, stateSha: await state.readHead() };
+    const begun = { run: "l1", mode: "frozen", active: state.path, state: state.path, setup };
+    const open = () => openFence({ folder: home }, { begun, n: 1 } as never, searchPath);
+    const fence = await open();
+    expect(fence?.enforce()).toBeNull();
+    writeFileSync(join(state.path, "policy.json"), "{}");
+    expect(fence?.enforce()).toBe("files of the state folder were changed");
+    expect(digestState(state.path)).toBe(digest);
+    expect((await open())?.enforce()).toBe("files of the state folder were changed");
+    closeFence({ folder: home }, "l1");
+    expect((await open())?.enforce()).toBeNull();
+  });
+
+  test("has a digest that goes by the codes of characters, whatever the language of the machine", () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, "notes"));
+    const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+    for (const name of ["a", "B", "é", "z"]) writeFileSync(join(folder, `notes/${name}.md`), name);
+    const lines = ["B", "a", "z", "é"].map((name) => `notes/${name}.md:${hash(name)}\n`);
+    expect(digestState(folder)).toBe(`sha256:${hash(lines.join(""))}`);
   });
 
   test("that nothing changed is no violation", async () => {
