@@ -51,8 +51,10 @@ function listFacts(call: HookEvent, known: OpenSnapshot, last: number | null): H
   const learned = news
     .filter(({ fix, told, state }) => fix && told && state !== "live")
     .slice(0, mostLessons)
-    .map(({ brief }) => `- ${clean(call, brief)}`)
-    .filter(hasRoom);
+    .map(({ lessonId, brief }) => ({ lessonId, text: `- ${clean(call, brief)}` }))
+    .filter(({ text }) => hasRoom(text))
+    // Not marked as told: it is told again at its failure, where it helps most.
+    .map((lesson) => show(call, project, { type: "shown", occasion: "start", ...lesson }));
   const isResumed = call.payload.source === "resume";
   const holding = isResumed ? [] : tellHolding(call, project, lessons, hasRoom);
   const skills = (isResumed ? [] : starts.flatMap((start) => start.skills))

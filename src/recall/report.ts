@@ -329,7 +329,10 @@ export async function tallyShown(store: Store, since: number) {
   const listOnce = (is: (telling: EntryOf<"lesson.shown">) => boolean) => [
     ...new Map(tellings.filter(is).map((one) => [`${one.session} ${one.data.lessonId}`, one])).values(),
   ];
-  const followable = listOnce(({ data }) => (lessons.get(data.lessonId)?.call ?? null) !== null);
+  // What is told at the start is for a failure that may never come.
+  const followable = listOnce(
+    ({ data }) => data.occasion !== "start" && (lessons.get(data.lessonId)?.call ?? null) !== null,
+  );
   let followed = 0;
   for (const { session, data } of followable) {
     const call = lessons.get(data.lessonId)?.call ?? [];

@@ -159,6 +159,8 @@ describe("knack init", () => {
       { agent: "codex", installed: false, problem: expect.stringContaining("hooks.json cannot be changed") },
     ]);
     expect(filesIn(join(home, ".codex"))).toEqual(before);
+    const again = (await knackHere(["init", "--yes"], { home })).stdout;
+    expect(again).toContain("\n  Codex reads the skills and rules that you keep.\n");
   });
 
   test("finds Gemini CLI by its folder", async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
-import { failIn, fails, leave, teaching, works } from "../helpers/hooked.ts";
+import { failIn, fails, fire, leave, teaching, works } from "../helpers/hooked.ts";
 import { knack } from "../helpers/knack.ts";
 import { failed, type Lived, minute, ran, replied, type Step } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -22,6 +22,11 @@ describe("knack status", () => {
   test("says what a week's tellings came to", async () => {
     const home = tempFolder();
     leave(home, { name: "taught", at: Date.now() - 2 * 86_400_000, steps: teaching });
+    const begin = (session: string) =>
+      fire(home, { session, transcript: join(home, `${session}.jsonl`) }, "SessionStart", {
+        source: "startup",
+      });
+    begin("before");
     await knackHere(["learn"], { home });
     const sessions = [
       metAgain("at-once", [works]),
@@ -29,6 +34,7 @@ describe("knack status", () => {
       metAgain("otherwise", [ran("true")]),
     ].map((lived) => leave(home, lived));
     for (const one of sessions) expect(failIn(home, one)).toContain("HARBOR_DB=local sh check.sh");
+    expect(begin("news")).toContain("Learned here since");
     expect((await knack(["work"], { home })).code).toBe(0);
     await knackHere(["learn"], { home });
     const { week, learned_at: learnedAt, suggestions } = await statusOf(home);
@@ -36,7 +42,7 @@ describe("knack status", () => {
     expect(suggestions).toBe(1);
     expect(week).toMatchObject({
       learned: { lessons: 1, newest: [expect.stringContaining("harbor-db")] },
-      used: { times: 3, at: { start: 0, prompt: 0, failure: 3 }, sessions: 3, followable: 3, followed: 2 },
+      used: { times: 4, at: { start: 1, prompt: 0, failure: 3 }, sessions: 4, followable: 3, followed: 2 },
       saved: { failures: 3, calls: 1 },
       cost: { model: 0, asked: 0 },
     });
@@ -44,7 +50,7 @@ describe("knack status", () => {
     expect(week.cost.tokens).toBe(Math.ceil(week.cost.characters / 4));
     const { stdout } = await knack(["status"], { home });
     expect(stdout).toMatch(
-      /used +shown 3 times in 3 sessions: 3 at a failure\n +followed and worked: 2 of 3/,
+      /used +shown 4 times in 4 sessions: 1 at the start, 3 at a failure\n +followed and worked: 2 of 3/,
     );
     expect(stdout).toMatch(/saved +1 call: the fix was shown at 3 failures/);
     expect(stdout).toMatch(/waiting +1 lesson to decide/);
