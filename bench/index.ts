@@ -13,6 +13,7 @@ import { recalling } from "./recall.ts";
 import { reviewing } from "./review.ts";
 import { scale } from "./scale.ts";
 import { startUp } from "./start-up.ts";
+import { team } from "./team.ts";
 import { turns } from "./turns.ts";
 
 const parts: Record<string, () => Promise<Figure[]>> = {
@@ -30,6 +31,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   duties: checkingDuties,
   page,
   loop: looping,
+  team,
 };
 
 const asked = process.argv.slice(2);

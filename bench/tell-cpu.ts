@@ -1,7 +1,7 @@
 import { readFileSync, writeSync } from "node:fs";
 
 // Loaded before a program: tells at its end, on the fourth pipe, how many seconds of processor time it took.
-process.on("exit", () => writeSync(3, String(ownSeconds() + childSeconds())));
+process.on("exit", () => writeSync(3, `${ownSeconds() + childSeconds()}\n`));
 
 function ownSeconds(): number {
   const { user, system } = process.cpuUsage();

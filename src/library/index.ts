@@ -1,7 +1,7 @@
 export type { CatalogReading, FindRoots } from "./catalog/catalog.ts";
 export type { ItemRoot } from "./catalog/read-files.ts";
 export { openStock, type Stock } from "./catalog/stock.ts";
-export { importKind } from "./exchange/exchange.ts";
+export { importKind, sharedImportId } from "./exchange/exchange.ts";
 export {
   createLibrary,
   type Library,

@@ -499,6 +499,21 @@ function createImports(db: Kysely<Tables>) {
     of: async (ids: readonly string[]) =>
       (await selectRows(db, "imported", { where: "id", in: ids })).map(fromRow),
     list: async () => (await selectRows(db, "imported", {})).map(fromRow),
+    /** The ids of things about which nobody has said anything, or which were offered again since. */
+    waiting: async (): Promise<string[]> => {
+      const word = sql<string>`case when substr(data, 1, 1) = '{' then '' else data end`.as("word");
+      const rows = await db
+        .selectFrom("imported")
+        .select(readColumn("imported", "id"))
+        .select(word)
+        .orderBy("at")
+        .orderBy("key")
+        .execute();
+      // What a thing is comes before every word about it, whatever their times.
+      const last = new Map<string, string>();
+      for (const one of rows) if (one.word !== "" || !last.has(one.id)) last.set(one.id, one.word);
+      return [...last].flatMap(([id, said]) => (said === "" || said === '"offered"' ? id : []));
+    },
     save: async ({ said, ...row }: ImportRow): Promise<void> => {
       const data = JSON.stringify(said);
       await db
@@ -518,6 +533,9 @@ function createLessons(db: Kysely<Tables>) {
       read(await inSlices(ids, (some) => select().where("id", "in", some).execute())),
     /** All of them, the surest first. */
     list: async () => read(await select().orderBy("confidence", "desc").orderBy("id").execute()),
+    /** Those of a project, or the person's own ("user"). */
+    ofScope: async (scopeId: string) =>
+      read(await select().where("scope_id", "=", scopeId).orderBy("id").execute()),
     /** A fingerprint of all of them: the same as long as nothing is learned. */
     mark: async (): Promise<string> => {
       const sums = sql<string>`count(*) || ' ' || sum(confidence) || ' ' || sum(last_at)`.as("mark");

@@ -7,9 +7,8 @@ export interface TeamChain {
   readonly machine: string;
   readonly author: string;
   readonly entries: number;
-  /** Places in the chain that are taken, and the last one: fewer places than that is a gap, more entries a fork. */
+  /** Places in the chain that are taken: more entries than that is a fork. */
   readonly places: number;
-  readonly last: number;
 }
 
 /** The union of a team's ledgers on this machine. */
@@ -52,11 +51,26 @@ export function createTeamEntries(db: Kysely<Tables>) {
     ofKind: (...kinds: readonly TeamEntryKind[]) => select({ where: "kind", in: kinds }),
     /** What is shared for these repositories, and for everywhere. */
     shares: (repositories: readonly string[]) =>
-      select({
-        where: "kind",
-        in: ["lesson.shared", "skill.shared"],
-        and: sql`and (repository is null or repository in (${sql.join(repositories.length > 0 ? repositories : [""])}))`,
-      }),
+      select({ where: "kind", in: sharedKinds, and: isFor(repositories) }),
+    /** The names of that. */
+    sharedSubjects: async (repositories: readonly string[]): Promise<string[]> => {
+      const rows = await sql<{ subject: string }>`select distinct subject from team_entry
+        where kind in (${sql.join(sharedKinds)}) ${isFor(repositories)} order by subject`.execute(db);
+      return rows.rows.map(({ subject }) => subject);
+    },
+    /** The repositories that things are shared for; null for everywhere. */
+    repositories: async (subjects: readonly string[]): Promise<Map<string, string | null>> => {
+      const rows = await inSlices(subjects, (some) =>
+        db
+          .selectFrom("team_entry")
+          .select(["subject", "repository"])
+          .distinct()
+          .where("subject", "in", some)
+          .where("kind", "in", sharedKinds)
+          .execute(),
+      );
+      return new Map(rows.map(({ subject, repository }) => [subject, repository]));
+    },
     /** All of them, each machine's chain in order. */
     all: () => select({}),
     /** Characters of each author's entries. */
@@ -71,15 +85,14 @@ export function createTeamEntries(db: Kysely<Tables>) {
         .select(["machine", "author"])
         .select((each) => [
           each.fn.countAll<number>().as("entries"),
-          each.fn.max<number>("sequence").as("last"),
           sql<number>`count(distinct sequence)`.as("places"),
         ])
         .groupBy(["machine", "author"])
         .orderBy("author")
         .orderBy("machine")
         .execute();
-      return rows.map(({ entries, last, places, ...row }) => ({
-        ...{ ...row, entries: Number(entries), last: Number(last), places: Number(places) },
+      return rows.map(({ entries, places, ...row }) => ({
+        ...{ ...row, entries: Number(entries), places: Number(places) },
       }));
     },
     /** Forgets the team's ledger on this machine. */
@@ -87,6 +100,12 @@ export function createTeamEntries(db: Kysely<Tables>) {
       await db.deleteFrom("team_entry").execute();
     },
   };
+}
+
+const sharedKinds = ["lesson.shared", "skill.shared"];
+
+function isFor(repositories: readonly string[]) {
+  return sql`and (repository is null or repository in (${sql.join(repositories.length > 0 ? repositories : [""])}))`;
 }
 
 function entryFromRow({ recorded_at, content, ...row }: Tables["team_entry"]): StoredTeamEntry {

@@ -1,6 +1,13 @@
 import type { StoredTeamEntry, TeamEntry } from "../records/index.ts";
 import type { ArrivedEntry } from "../store/index.ts";
-import { findForgery, nameShare, type RegisteredMachine, readEntry, readRegistration } from "./signing.ts";
+import {
+  findForgery,
+  nameShare,
+  type RegisteredMachine,
+  readEntry,
+  readRegistration,
+  type SignatureCheck,
+} from "./signing.ts";
 
 /** Characters of an entry, by what it says, and of all entries of one author. */
 export const shareLimits = { lesson: 16_000, skill: 200_000, other: 4_000, author: 64_000_000 } as const;
@@ -18,12 +25,13 @@ interface Admission {
   readonly machines: Map<string, RegisteredMachine>;
   /** Characters that each author has here already; what is admitted is added. */
   readonly sizes: Map<string, number>;
+  readonly isSignedBy: SignatureCheck;
 }
 
 /** Of entries that came from the team's database, those that are what their authors wrote, and not too large. */
 export function admitEntries(
   arriving: readonly ArrivedEntry[],
-  { team, machines, sizes }: Admission,
+  { team, machines, sizes, isSignedBy }: Admission,
 ): { readonly admitted: StoredTeamEntry[]; readonly refused: RefusedEntry[] } {
   const admitted: StoredTeamEntry[] = [];
   const refused: RefusedEntry[] = [];
@@ -31,7 +39,8 @@ export function admitEntries(
     const entry = readEntry(signed);
     const author = entry?.author ?? "";
     const size = (sizes.get(author) ?? 0) + signed.content.length;
-    const because = entry === null ? "it is no entry" : findFault(entry, { team, machines, size });
+    const because =
+      entry === null ? "it is no entry" : findFault(entry, { team, machines, size, isSignedBy });
     if (entry === null || because !== null) {
       refused.push({ id: signed.id, author, because: because ?? "" });
       continue;
@@ -47,11 +56,11 @@ export function admitEntries(
 
 function findFault(
   entry: TeamEntry,
-  { team, machines, size }: Pick<Admission, "team" | "machines"> & { readonly size: number },
+  { team, machines, size, isSignedBy }: Omit<Admission, "sizes"> & { readonly size: number },
 ): string | null {
   if (entry.team !== team) return "it is another team's";
   const machine = machines.get(entry.machine) ?? readRegistration(entry) ?? undefined;
-  return findOversize(entry, size) ?? findForgery(entry, machine) ?? findMisnamed(entry);
+  return findOversize(entry, size) ?? findForgery(entry, machine, isSignedBy) ?? findMisnamed(entry);
 }
 
 function findOversize({ kind, content }: TeamEntry, size: number): string | null {

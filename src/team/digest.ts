@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import { groupBy } from "../base/index.ts";
+import { groupBy, makeId } from "../base/index.ts";
 import type { StoredTeamEntry } from "../records/index.ts";
 import type { SignedDigest } from "../store/index.ts";
 import { foldMeasured, type TeamDay, type TeamShare } from "./fold.ts";
 import type { TeamState } from "./machine.ts";
-import { isSignedBy, type MachineKey, signText } from "./signing.ts";
+import { createSignatureCheck, type MachineKey, signText } from "./signing.ts";
 
 const count = z.int().check(z.gte(0));
 const outcome = z.object({ told: count, followed: count, helped: count, failed: count, people: count });
@@ -69,7 +69,7 @@ export function readDigest(
     const signer = machines[data.machine];
     const author = members.find(({ id }) => id === signer?.member);
     if (signer === undefined || author?.role !== "maintainer" || author.removedAt !== null) return null;
-    return isSignedBy({ content, signature }, signer.publicKey) ? data : null;
+    return createSignatureCheck()({ content, signature }, signer.publicKey) ? data : null;
   } catch {
     return null;
   }
@@ -129,6 +129,8 @@ export interface DigestView {
   listOpposed(subject: string): readonly string[];
   readonly days: readonly TeamDay[];
   readonly harmful: ReadonlySet<string>;
+  /** Changes when something is found to stand for, oppose or harm: not with every count. */
+  readonly mark: string;
 }
 
 export function viewDigests(digests: readonly Digest[]): DigestView {
@@ -163,5 +165,6 @@ export function viewDigests(digests: readonly Digest[]): DigestView {
     findStandIn: (subject) => standIns.get(subject) ?? null,
     listOpposed: (subject) => opposed.get(subject) ?? [],
     ...{ days, harmful },
+    mark: makeId("", JSON.stringify([[...standIns], [...opposed], [...harmful]])),
   };
 }

@@ -19,9 +19,7 @@ const shape = z.object({
   team: z.string(),
   name: z.string(),
   self: z.string(),
-  /** How far the team's ledger was read, and when it last was. */
-  cursor: z.number(),
-  /** How far it was read for single repositories ("" for none), where the team's workers sum up the rest. */
+  /** How far the team's ledger was read for each repository ("" for none), its workers' digests, and when it last was. */
   cursors: z.record(z.string(), z.number()),
   digestsAt: z.number(),
   syncedAt: z.nullable(z.number()),
@@ -35,7 +33,7 @@ const shape = z.object({
   refused: z.record(z.string(), z.record(z.string(), z.number())),
   /** Shares that are not put before the person, and why: they have the same already, or it is dangerous. */
   left: z.record(z.string(), z.object({ verdict: z.string(), because: z.string() })),
-  /** The projects of this machine when all shares were last taken in; "" since something else came. */
+  /** What decided about all shares alike when they were last taken in; "" while something that came is not. */
   taken: z.string(),
 });
 

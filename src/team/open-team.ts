@@ -1,14 +1,14 @@
 import { KnackError } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
 import type { LedgerEntry, Lesson } from "../records/index.ts";
-import type { PostgresAddress, TeamMember, TeamRole } from "../store/index.ts";
+import type { ArrivedEntry, PostgresAddress, TeamMember, TeamRole } from "../store/index.ts";
 import type { AuthorWord } from "./consent.ts";
 import { viewDigests } from "./digest.ts";
 import { foldMeasured, foldRules, foldShares } from "./fold.ts";
 import { type AddressSource, findAddress, openTeamFolder, type TeamState, withLogin } from "./machine.ts";
 import { reportTeam } from "./proof.ts";
 import { listReceived, nameMember, readShares, type TeamDeps } from "./received.ts";
-import { makeTeamId, type TeamDraft } from "./signing.ts";
+import { makeTeamId, readEntry, type TeamDraft } from "./signing.ts";
 import {
   draftRegistration,
   draftWithdrawal,
@@ -19,6 +19,9 @@ import {
   sealAll,
 } from "./spoken.ts";
 import { syncTeam, toSigned, withTeamDatabase } from "./sync.ts";
+
+/** Entries that are handed over at once. */
+const exportedAtOnce = 1_000;
 
 const noTeam = () =>
   new KnackError("WRONG_USAGE", "This machine is in no team.", {
@@ -219,8 +222,8 @@ export function openTeam(deps: TeamDeps) {
     /** How many things of others wait for the person. */
     countWaiting: async (): Promise<number> => {
       const { team } = requireState();
-      const imports = await library.imports();
-      return imports.filter(({ share, status }) => share?.team === team && status === "waiting").length;
+      const waiting = await library.waitingImports();
+      return waiting.filter(({ share }) => share?.team === team).length;
     },
     decideAuthor,
     /** What maintainers decided. */
@@ -269,8 +272,37 @@ export function openTeam(deps: TeamDeps) {
       await store.team.clear();
       folder.clear();
     },
-    exportTeam: async () =>
-      (await store.team.all()).map(({ recordedAt, ...entry }) => ({ ...toSigned(entry), recordedAt })),
+    /**
+     * Hands over every entry that this login may see, as the team's database has it, some at a time. Answers with how
+     * many there are and, where the login sees all repositories, how many of each author's are missing in between.
+     */
+    exportTeam: async (take: (entries: readonly ArrivedEntry[]) => void) => {
+      const { team, machines } = requireState();
+      return withTeamDatabase(addressOf(), async (database) => {
+        const chains = new Map<string, { author: string; entries: number; last: number }>();
+        let count = 0;
+        for (let after = 0; ; ) {
+          const { entries, cursor } = await database.read(team, { after, most: exportedAtOnce });
+          if (entries.length === 0) break;
+          for (const signed of entries) {
+            const { machine = "", author = "", sequence = 0 } = readEntry(signed) ?? {};
+            // What somebody else put into the table in an author's name is no part of a chain of theirs.
+            if (machines[machine]?.member !== author) continue;
+            const chain = chains.get(machine) ?? { author, entries: 0, last: 0 };
+            chains.set(machine, {
+              ...{ author, entries: chain.entries + 1, last: Math.max(chain.last, sequence) },
+            });
+          }
+          take(entries);
+          count += entries.length;
+          after = cursor;
+        }
+        const seesAll = (await database.me())?.repositories === null;
+        const gaps = [...chains.values()].filter(({ entries, last }) => entries < last);
+        const missing = gaps.map(({ author, entries, last }) => ({ author, entries: last - entries }));
+        return { count, missing: seesAll ? missing : [] };
+      });
+    },
     /** Repeats before and after lessons were shared, by repository. */
     teamReport: async () => {
       const { members } = requireState();
@@ -289,7 +321,7 @@ export function openTeam(deps: TeamDeps) {
 type PlannedShares = Awaited<ReturnType<typeof planLessonShares>>["shares"];
 
 const emptyState: Omit<TeamState, "team" | "name" | "self"> = {
-  ...{ cursor: 0, cursors: {}, digestsAt: 0, syncedAt: null, failed: null },
+  ...{ cursors: {}, digestsAt: 0, syncedAt: null, failed: null },
   ...{ members: [], machines: {}, refused: {}, left: {} },
   taken: "",
 };

@@ -3,6 +3,7 @@ import {
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
+  type KeyObject,
   randomBytes,
   sign,
   verify,
@@ -18,6 +19,7 @@ export interface MachineKey {
   readonly publicKey: string;
   /** PEM; it never leaves this machine. */
   readonly secret: string;
+  readonly privateKey: KeyObject;
 }
 
 /** An entry before it has its place in a chain. */
@@ -33,9 +35,10 @@ export function makeTeamId(): string {
 }
 
 export function readMachineKey(secret: string): MachineKey {
-  const der = createPublicKey(createPrivateKey(secret)).export({ type: "spki", format: "der" });
+  const privateKey = createPrivateKey(secret);
+  const der = createPublicKey(privateKey).export({ type: "spki", format: "der" });
   const publicKey = der.toString("base64");
-  return { machine: nameMachine(publicKey), publicKey, secret };
+  return { machine: nameMachine(publicKey), publicKey, secret, privateKey };
 }
 
 /** A machine is called by its key, so that no other key can go by its name. */
@@ -107,25 +110,38 @@ export function readRegistration({ kind, author, machine, body }: TeamEntry): Re
 }
 
 /** Why an entry is not what its author wrote; null where it is. */
-export function findForgery(entry: TeamEntry, machine: RegisteredMachine | undefined): string | null {
+export function findForgery(
+  entry: TeamEntry,
+  machine: RegisteredMachine | undefined,
+  isSignedBy: SignatureCheck,
+): string | null {
   if (entry.id !== computeEntryId(entry)) return "it was changed after it was signed";
   if (machine === undefined) return "it is signed by a machine that nobody registered";
   if (machine.member !== entry.author) return "it is signed by another member's machine";
   return isSignedBy(entry, machine.publicKey) ? null : "its signature is not its machine's";
 }
 
-export function signText(text: string, { secret }: MachineKey): string {
-  return sign(null, Buffer.from(text), createPrivateKey(secret)).toString("base64");
+export function signText(text: string, { privateKey }: MachineKey): string {
+  return sign(null, Buffer.from(text), privateKey).toString("base64");
 }
 
-export function isSignedBy(
-  { content, signature }: Pick<SignedEntry, "content" | "signature">,
+export type SignatureCheck = (
+  signed: Pick<SignedEntry, "content" | "signature">,
   publicKey: string,
-): boolean {
-  try {
-    const key = createPublicKey({ key: Buffer.from(publicKey, "base64"), type: "spki", format: "der" });
-    return verify(null, Buffer.from(content), key, Buffer.from(signature, "base64"));
-  } catch {
-    return false;
-  }
+) => boolean;
+
+/** Checks signatures; each public key is read once, because that takes as long as checking. */
+export function createSignatureCheck(): SignatureCheck {
+  const keys = new Map<string, KeyObject>();
+  return ({ content, signature }, publicKey) => {
+    try {
+      const key =
+        keys.get(publicKey) ??
+        createPublicKey({ key: Buffer.from(publicKey, "base64"), type: "spki", format: "der" });
+      keys.set(publicKey, key);
+      return verify(null, Buffer.from(content), key, Buffer.from(signature, "base64"));
+    } catch {
+      return false;
+    }
+  };
 }

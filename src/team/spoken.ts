@@ -190,15 +190,16 @@ function makeWord(
 
 /** The person's own yes and no; what was accepted without asking them is none. */
 async function listVotes({ store, library }: TeamDeps, team: string): Promise<TeamDraft[]> {
-  const imports = (await library.imports()).filter(({ share }) => share?.team === team);
+  const decided = (await store.ledger.since("import.decided", 0)).filter(({ actor }) => actor === "person");
+  const ids = [...new Set(decided.flatMap(({ data }) => data.imports))];
+  const imports = (await library.importsOf(ids)).filter(({ share }) => share?.team === team);
   const shares = new Map(imports.map(({ id, share }) => [id, share?.name ?? ""]));
-  const entries = await store.team.about([...shares.values()]);
-  const repositories = new Map(entries.map(({ subject, repository }) => [subject, repository]));
+  const repositories = await store.team.repositories([...shares.values()]);
   const votes = new Map<string, TeamDraft>();
-  for (const { at, actor, data } of await store.ledger.since("import.decided", 0))
+  for (const { at, data } of decided)
     for (const id of data.imports) {
       const subject = shares.get(id);
-      if (actor !== "person" || subject === undefined) continue;
+      if (subject === undefined) continue;
       const word = data.decision === "accepted" ? "yes" : data.decision === "rejected" ? "no" : "none";
       const about = { repository: repositories.get(subject) ?? null, subject, at: at ?? 0 };
       votes.set(subject, makeWord({ kind: "vote", body: { word } }, about));
@@ -215,16 +216,14 @@ async function listOutcomes(
   const { store, library } = deps;
   const { entries, nameOf } = await readCredits(store);
   const credits = foldCredits(entries, nameOf);
+  if (credits.size === 0) return [];
   const accepted = (await library.imports()).flatMap(({ id, share, status }) =>
     share?.team === team && status === "accepted" ? [[id, share.name] as const] : [],
   );
   const meant = planned.map(({ thing, draft }) => [thing, draft.subject] as const);
   const things = [...new Map([...(await listShared(deps, team)), ...accepted, ...meant])];
-  const about = [
-    ...(await store.team.about(things.map(([, share]) => share))),
-    ...planned.map(({ draft }) => draft),
-  ];
-  const repositories = new Map(about.map(({ subject, repository }) => [subject, repository]));
+  const repositories = await store.team.repositories(things.map(([, share]) => share));
+  for (const { draft } of planned) repositories.set(draft.subject, draft.repository);
   return things.flatMap(([thing, subject]) => {
     const credit = credits.get(nameOf(thing));
     if (credit === undefined || !repositories.has(subject)) return [];
@@ -244,15 +243,16 @@ async function listMeasured(
   planned: readonly PlannedShare[],
 ): Promise<TeamDraft[]> {
   const now = clock.now();
-  const repositories = (await store.projects.list()).map(({ id }) => id).filter((id) => !isFolder(id));
-  const entries = await store.team.shares(repositories);
+  const known = new Set((await store.projects.list()).map(({ id }) => id).filter((id) => !isFolder(id)));
+  const recent = (await loadLived(store)).filter(
+    ({ project, measured }) => known.has(project) && measured.startedAt > now - measuredDays * day,
+  );
+  const repositories = [...new Set(recent.map(({ project }) => project))];
   const failures = listFailureNames([
-    ...foldShares(entries, { distrusted: new Set() }, now).values(),
+    ...foldShares(await store.team.shares(repositories), { distrusted: new Set() }, now).values(),
     ...planned.map(({ draft }) => ({ ...draft, body: JSON.stringify(draft.body) })),
   ]);
-  const lived = (await loadLived(store)).filter(
-    ({ project, measured }) => failures.has(project) && measured.startedAt > now - measuredDays * day,
-  );
+  const lived = recent.filter(({ project }) => failures.has(project));
   const days = groupBy(lived, ({ project, measured }) => `${formatDate(measured.startedAt)} ${project}`);
   return [...days.values()].map((sessions) => {
     const [{ project, measured }] = sessions;

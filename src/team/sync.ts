@@ -11,7 +11,7 @@ import { admitEntries } from "./admit.ts";
 import { type Digest, readDigest } from "./digest.ts";
 import type { openTeamFolder, TeamState } from "./machine.ts";
 import { type TeamDeps, takeShares } from "./received.ts";
-import type { MachineKey } from "./signing.ts";
+import { createSignatureCheck, type MachineKey } from "./signing.ts";
 import { listNews, sealAll } from "./spoken.ts";
 
 /** Entries that travel at once, either way. */
@@ -88,10 +88,12 @@ async function exchangeEntries(
   const { store, folder, clock } = deps;
   let state = await refreshMembers(before, database);
   const key = folder.key();
-  const pulled = await pullEntries(deps, state, database, until);
-  state = pulled.state;
-  const { left, taken, ...done } = await takeShares(deps, state, until);
-  state = { ...state, left, taken };
+  const pulled = await pullEntries(deps, state, database, key, until);
+  const took = await takeShares(deps, pulled.state, { taken: before.taken, heard: pulled.heard }, until);
+  const { received, refused } = pulled;
+  const { offered, accepted, withdrawn } = took;
+  let { more } = pulled;
+  state = { ...pulled.state, left: took.left, taken: took.taken };
   // A reader only reads.
   const mayWrite = state.members.some(({ id, role }) => id === state.self && role !== "reader");
   const news = mayWrite ? await listNews(deps, state, key) : [];
@@ -101,13 +103,16 @@ async function exchangeEntries(
     ),
   );
   const sent = mayWrite ? await pushEntries(deps, database, key, until) : 0;
-  // The database's own times of what was just sent.
-  const back = sent > 0 ? await pullEntries(deps, state, database, until) : { ...pulled, state };
-  folder.writeState({ ...back.state, syncedAt: clock.now(), failed: null });
-  return {
-    ...{ ...done, busy: false, sent, refused: pulled.refused, more: pulled.more || back.more },
-    received: pulled.received,
-  };
+  if (sent > 0) {
+    // The database's own times of what was just sent, and what others said meanwhile.
+    const back = await pullEntries(deps, state, database, key, until);
+    const heard = { taken: took.taken, heard: back.heard };
+    const { left, taken } = await takeShares(deps, back.state, heard, until);
+    state = { ...back.state, left, taken };
+    more ||= back.more;
+  }
+  folder.writeState({ ...state, syncedAt: clock.now(), failed: null });
+  return { ...{ busy: false, sent, received, refused }, ...{ offered, accepted, withdrawn, more } };
 }
 
 /** Who is in the team by now, if this login still is. */
@@ -132,20 +137,22 @@ interface Stream extends Pick<EntryQuery, "after" | "repositories" | "withoutCou
 }
 
 /**
- * What is to be read. Where the team has workers that sum up what machines count, that is all the rest for the
- * repositories of this machine, each from where it was last read; where it has none, everything.
+ * What is to be read: what is said about the repositories of this machine and about none, each from where it was last
+ * read. Where the team has workers that sum up what machines count, the counts are left out.
  */
 async function listStreams(
   { store }: SyncDeps,
-  { team, cursor, cursors }: TeamState,
+  { team, cursors }: TeamState,
   database: TeamDatabase,
+  { machine }: MachineKey,
 ): Promise<Stream[]> {
-  if (!(await database.isSummed(team)))
-    return [{ after: cursor, end: cursor, keep: (state, reached) => ({ ...state, cursor: reached }) }];
+  const withoutCounts = await database.isSummed(team);
   const head = await database.readHead(team);
-  const known = ["", ...(await store.projects.list()).map(({ id }) => id)];
-  return [...groupBy(known, (repository) => cursors[repository] ?? cursor)].map(([after, own]) => ({
-    ...{ after, withoutCounts: true, repositories: own.filter((repository) => repository !== "") },
+  // What this machine says itself comes back with the time at which it arrived.
+  const said = (await store.team.unsent(machine)).flatMap(({ repository }) => repository ?? []);
+  const known = new Set(["", ...(await store.projects.list()).map(({ id }) => id), ...said]);
+  return [...groupBy(known, (repository) => cursors[repository] ?? 0)].map(([after, own]) => ({
+    ...{ after, withoutCounts, repositories: own.filter((repository) => repository !== "") },
     // Entries up to the head were there when reading began, so that all repositories go on together from there.
     end: head,
     keep: (state, reached) => {
@@ -155,13 +162,21 @@ async function listStreams(
   }));
 }
 
-async function pullEntries(deps: SyncDeps, before: TeamState, database: TeamDatabase, until: () => boolean) {
+async function pullEntries(
+  deps: SyncDeps,
+  before: TeamState,
+  database: TeamDatabase,
+  key: MachineKey,
+  until: () => boolean,
+) {
   const { store, folder } = deps;
   let state = before;
   let [received, refused, more] = [0, 0, false];
+  const heard = new Set<string>();
   const machines = new Map(Object.entries(state.machines));
   const sizes = await store.team.sizes();
-  for (const { keep, end, ...stream } of await listStreams(deps, state, database)) {
+  const isSignedBy = createSignatureCheck();
+  for (const { keep, end, ...stream } of await listStreams(deps, state, database, key)) {
     for (let { after } = stream; ; ) {
       more ||= until();
       if (more) break;
@@ -170,9 +185,10 @@ async function pullEntries(deps: SyncDeps, before: TeamState, database: TeamData
         state = keep(state, Math.max(after, end));
         break;
       }
-      const admission = admitEntries(entries, { team: state.team, machines, sizes });
+      const admission = admitEntries(entries, { team: state.team, machines, sizes, isSignedBy });
       await store.team.append(admission.admitted);
       received += admission.admitted.length;
+      for (const { subject } of admission.admitted) heard.add(subject);
       refused += admission.refused.length;
       state = {
         ...state,
@@ -186,7 +202,7 @@ async function pullEntries(deps: SyncDeps, before: TeamState, database: TeamData
       folder.writeState(state);
     }
   }
-  return { state: await pullDigests(deps, state, database), received, refused, more };
+  return { state: await pullDigests(deps, state, database), heard, received, refused, more };
 }
 
 /** Fetches what the team's workers computed anew for the repositories of this machine. */
@@ -205,7 +221,7 @@ async function pullDigests(
     if (digest !== null) known.set(name(digest), digest);
   }
   folder.writeDigests([...known.values()]);
-  return { ...state, taken: "", digestsAt: Math.max(...digests.map(({ madeAt }) => madeAt)) };
+  return { ...state, digestsAt: Math.max(...digests.map(({ madeAt }) => madeAt)) };
 }
 
 function countRefused(

@@ -8,13 +8,15 @@ import { admitEntries } from "./admit.ts";
 import { curateShares, type Digest, sealDigest, sumRepository } from "./digest.ts";
 import { foldRules, foldShares, type TeamShare } from "./fold.ts";
 import type { TeamState } from "./machine.ts";
-import type { MachineKey, RegisteredMachine } from "./signing.ts";
+import { createSignatureCheck, type MachineKey, type RegisteredMachine } from "./signing.ts";
 
-/** The jobs of a team, each about one repository. A comparison asks a model once and serves everybody. */
+/**
+ * The jobs of a team, each about one repository. A comparison asks a model once and serves everybody; a report sums up
+ * how shares did, and curates: it names those that a maintainer should look at.
+ */
 export const teamJobs = {
   compare: { leaseSeconds: 900, retries: 3, retrySeconds: 60 },
   report: { leaseSeconds: 600, retries: 3, retrySeconds: 30 },
-  curate: { leaseSeconds: 600, retries: 3, retrySeconds: 30 },
 } as const satisfies Record<string, JobKind>;
 
 type TeamJob = keyof typeof teamJobs;
@@ -23,7 +25,6 @@ type TeamJob = keyof typeof teamJobs;
 const reasons: Readonly<Record<TeamJob, readonly TeamEntryKind[]>> = {
   compare: ["lesson.shared", "share.withdrawn", "member.distrusted"],
   report: ["lesson.shared", "share.withdrawn", "outcomes", "measured"],
-  curate: ["lesson.shared", "share.withdrawn", "outcomes"],
 };
 
 /** How long a comparison waits for which there is no money left today. */
@@ -89,10 +90,10 @@ async function planJobs({ database, queue, place }: TeamWorkDeps): Promise<numbe
 async function doJob(deps: TeamWorkDeps, job: HeldJob): Promise<boolean> {
   try {
     const repository = typeof job.data.repository === "string" ? job.data.repository : null;
-    const digest = await computeDigest(deps, job.kind as TeamJob, repository);
     const { team, self } = deps.place;
     const about = { team, repository, author: self, at: deps.clock.now() };
-    await deps.database.putDigest(sealDigest({ ...about, ...digest } as Omit<Digest, "machine">, deps.key));
+    for (const digest of await computeDigests(deps, job.kind as TeamJob, repository))
+      await deps.database.putDigest(sealDigest({ ...about, ...digest } as Omit<Digest, "machine">, deps.key));
     await deps.queue.finish(job, {});
     return true;
   } catch (error) {
@@ -101,12 +102,11 @@ async function doJob(deps: TeamWorkDeps, job: HeldJob): Promise<boolean> {
   }
 }
 
-async function computeDigest(deps: TeamWorkDeps, kind: TeamJob, repository: string | null) {
+async function computeDigests(deps: TeamWorkDeps, kind: TeamJob, repository: string | null) {
   const now = deps.clock.now();
   const { shares, entries } = await readRepository(deps, repository, reasons[kind], now);
-  if (kind === "report") return sumRepository(shares, entries, now);
-  if (kind === "curate") return curateShares(shares, now);
-  return compareShares(deps, repository ?? "", shares);
+  if (kind === "report") return [sumRepository(shares, entries, now), curateShares(shares, now)];
+  return [await compareShares(deps, repository ?? "", shares)];
 }
 
 /** What the team says about a repository, as far as it is signed by who says it. */
@@ -118,6 +118,7 @@ async function readRepository(
 ): Promise<{ readonly shares: TeamShare[]; readonly entries: StoredTeamEntry[] }> {
   const machines = new Map<string, RegisteredMachine>();
   const entries: StoredTeamEntry[] = [];
+  const isSignedBy = createSignatureCheck();
   const always: readonly TeamEntryKind[] = ["machine.registered", "policy", "member.distrusted"];
   const query = {
     most: atOnce,
@@ -127,7 +128,7 @@ async function readRepository(
   for (let after = 0; ; ) {
     const page = await database.read(team, { ...query, after });
     if (page.entries.length === 0) break;
-    entries.push(...admitEntries(page.entries, { team, machines, sizes: new Map() }).admitted);
+    entries.push(...admitEntries(page.entries, { team, machines, sizes: new Map(), isSignedBy }).admitted);
     after = page.cursor;
   }
   const members: readonly TeamMember[] = await database.members(team);

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { offerServer } from "./postgres.ts";
+import { offerServer } from "./postgres-server.ts";
 
 /** A folder for what the tests of a run share, gone when the run is: a test's own process may be killed before it tidies up. */
 export default async function makeSharedFolder(): Promise<() => Promise<void>> {

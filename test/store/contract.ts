@@ -574,6 +574,21 @@ export function findingsContract(open: () => Promise<Store>): void {
       expect(decided.get("two")).toEqual(await decisions.ofLesson("two"));
     });
 
+    test("wait, of what came from others, until somebody said something, and again when it is offered anew", async () => {
+      const { store } = await fresh();
+      const { imports } = store.learning;
+      const skill = { type: "skill", from: "ana", batch: "b", description: "", hash: "h" } as const;
+      for (const id of ["a", "b", "c"])
+        await imports.save({ key: `of ${id}`, id, at: 5, said: { ...skill, id, name: id } });
+      await imports.save({ key: "1", id: "a", at: 6, said: "accepted" });
+      // A clock that is behind: what is said of it still comes after what it is.
+      await imports.save({ key: "2", id: "b", at: 1, said: "rejected" });
+      expect(await imports.waiting()).toEqual(["c"]);
+      await imports.save({ key: "3", id: "a", at: 7, said: "withdrawn" });
+      await imports.save({ key: "4", id: "a", at: 8, said: "offered" });
+      expect((await imports.waiting()).sort()).toEqual(["a", "c"]);
+    });
+
     test("share two words or more with a text, those with the most of them first, then the latest", async () => {
       const { store } = await fresh();
       const { findings } = store.learning;

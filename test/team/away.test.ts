@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { openSqlite } from "../../src/store/sqlite.ts";
 import { contextOf, type Home, holdWorkers, hook, noPython, payloads } from "../helpers/hook.ts";
 import { knack } from "../helpers/knack.ts";
 import { freshDatabase, runSql } from "../helpers/postgres.ts";
@@ -52,11 +53,11 @@ async function aTeam() {
   return { url, ana, ben };
 }
 
-const chain = async (home: Home) => {
-  const { entries } = await ask(home, "team", "export");
-  return entries
-    .map(({ id, recorded_at }: { id: string; recorded_at: number }) => `${id} ${recorded_at}`)
-    .sort();
+/** A home's own copy of the team's ledger. */
+const chain = async ({ knackHome }: Home) => {
+  const store = await openSqlite({ path: join(knackHome, "knack.db"), clock: { now: Date.now } });
+  const entries = await store.team.all().finally(store.close);
+  return entries.map(({ id, recordedAt }) => `${id} ${recordedAt}`).sort();
 };
 
 describe("A team whose database is away", () => {

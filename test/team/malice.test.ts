@@ -100,8 +100,12 @@ describe("A malicious member", () => {
     await expect(
       runSql(url, "update knack.entry set content = replace(content, 'python3', 'python9')"),
     ).rejects.toThrow(/only appended/);
-    // What is taken away from the middle is missed.
+    // What is taken out of a chain is missed.
+    expect(await ask(ben, "team", "export")).toMatchObject({ missing: [] });
     await runSql(url, "delete from knack.entry where kind = 'machine.registered' and author = 'mallory'");
+    await runSql(url, "delete from knack.entry where kind = 'machine.registered' and author = 'ana'");
+    expect(await ask(ben, "team", "export")).toMatchObject({ missing: [{ author: "ana", entries: 1 }] });
+    expect((await run(ben, "team", "export")).stdout).toContain("1 entry of ana is missing");
     await ask(ben, "team", "sync");
     expect((await ask(ben, "team", "inbox")).waiting).toMatchObject([{ by: ["ana"] }]);
   });

@@ -4,6 +4,7 @@ import type { StoredTeamEntry, TeamEntryKind } from "../../src/records/team.ts";
 import { admitEntries } from "../../src/team/admit.ts";
 import { foldMeasured, foldRules, foldShares } from "../../src/team/fold.ts";
 import {
+  createSignatureCheck,
   type MachineKey,
   makeMachineKey,
   nameShare,
@@ -99,7 +100,10 @@ function aCopy() {
       const arriving = entries.map(({ id, content, signature, recordedAt }) => {
         return { id, content, signature, receivedAt: recordedAt ?? now };
       });
-      const { admitted, refused } = admitEntries(arriving, { team: "t", machines, sizes: new Map() });
+      const { admitted, refused } = admitEntries(arriving, {
+        ...{ team: "t", machines, sizes: new Map() },
+        isSignedBy: createSignatureCheck(),
+      });
       for (const entry of admitted) known.set(entry.id, entry);
       return refused;
     },
@@ -233,7 +237,10 @@ describe("An entry that came from the team's database", () => {
     const entry = { ...honest, receivedAt: now };
     const machines = new Map([[ana.key.machine, { member: "ana", publicKey: ana.key.publicKey }]]);
     const admit = (size: number) =>
-      admitEntries([entry], { team: "t", machines, sizes: new Map([["ana", size]]) }).refused.length;
+      admitEntries([entry], {
+        ...{ team: "t", machines, sizes: new Map([["ana", size]]) },
+        isSignedBy: createSignatureCheck(),
+      }).refused.length;
     expect([admit(64_000_000 - entry.content.length), admit(64_000_000)]).toEqual([0, 1]);
   });
 

@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
 import type { Knack } from "../../open.ts";
-import type { TeamRole } from "../../store/index.ts";
+import type { ArrivedEntry, TeamRole } from "../../store/index.ts";
 import { several } from "../../text/index.ts";
 import { arg, type CommandCall, defineCommand, unknownName, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
@@ -97,14 +97,11 @@ async function showStatus(call: OpenTeamCall): Promise<number> {
   const self = state.members.find(({ id }) => id === state.self);
   const waiting = received.filter(({ status }) => status === "waiting");
   const nameAuthor = (id: string) => state.members.find((one) => one.id === id)?.name ?? id;
-  const faults = chains.flatMap(({ author, places, last, entries }) => [
-    ...(places < last
-      ? [`${several(last - places, "entry", "entries")} of ${nameAuthor(author)} did not arrive`]
-      : []),
-    ...(entries > places
-      ? [`one of ${nameAuthor(author)}'s machines has two histories: it was restored or copied`]
-      : []),
-  ]);
+  const faults = chains.flatMap(({ author, places, entries }) =>
+    entries > places
+      ? `one of ${nameAuthor(author)}'s machines has two histories: it was restored or copied`
+      : [],
+  );
   const refused = Object.entries(state.refused).flatMap(([author, reasons]) =>
     Object.entries(reasons).map(([because, count]) => ({ author, because, count })),
   );
@@ -332,12 +329,29 @@ async function policy(call: OpenTeamCall, word: string): Promise<number> {
 
 async function exportTeam(call: OpenTeamCall): Promise<number> {
   const { knack, args: given, screen, dryRun } = call;
-  const entries = await knack.exportTeam();
-  const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
-  if (given.out === undefined) return call.answer({ entries }, [lines.trimEnd()]);
-  if (!dryRun) writeFileSync(given.out, lines, { mode: 0o600, flag: "wx" });
-  return call.answer({ done: !dryRun, entries: entries.length, path: given.out }, [
-    `${dryRun ? "Would write" : "Wrote"} ${several(entries.length, "entry", "entries")} to ${screen.path(given.out)}.`,
+  const shown: ArrivedEntry[] = [];
+  const file = given.out === undefined || dryRun ? null : openSync(given.out, "wx", 0o600);
+  const { count, missing } = await knack
+    .exportTeam((entries) => {
+      if (given.out === undefined) shown.push(...entries);
+      if (file !== null) writeSync(file, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    })
+    .catch((error: unknown) => {
+      // Half a file would pass for all of it.
+      if (given.out !== undefined && file !== null) rmSync(given.out);
+      throw error;
+    })
+    .finally(() => file !== null && closeSync(file));
+  const nameAuthor = (id: string) => knack.team()?.members.find((one) => one.id === id)?.name ?? id;
+  const gaps = missing.map(
+    ({ author, entries }) =>
+      `! ${several(entries, "entry", "entries")} of ${oneLine(nameAuthor(author), 40)} ${entries === 1 ? "is" : "are"} missing in the team's database.`,
+  );
+  if (given.out === undefined)
+    return call.answer({ entries: shown, missing }, [shown.map((entry) => JSON.stringify(entry)), gaps]);
+  return call.answer({ done: !dryRun, entries: count, path: given.out, missing }, [
+    `${dryRun ? "Would write" : "Wrote"} ${several(count, "entry", "entries")} to ${screen.path(given.out)}.`,
+    gaps,
   ]);
 }
 

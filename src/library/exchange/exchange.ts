@@ -148,22 +148,28 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
   const createContext = async (
     from: string,
     options: ImportOptions,
-    hasSkills: boolean,
+    { skills, imports }: { readonly skills: boolean; readonly imports: ImportContext["known"] },
   ): Promise<ImportContext> => {
     const at = clock.now();
     const cwd = currentFolder();
     return {
       ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`), share: null, twins: false },
-      known: new Map((await listImports(store)).map((one) => [one.id, one])),
+      known: imports,
       here: await projectAt(cwd),
       projects: await store.projects.list(),
-      items: hasSkills ? await items(cwd) : [],
+      items: skills ? await items(cwd) : [],
     };
   };
+  const importsOf = async (ids: readonly string[]): Promise<Imports> =>
+    foldImports(await store.learning.imports.of(ids));
   const planTaking = async (
     { from, lessons, skills }: Pick<Awaited<ReturnType<typeof readExchange>>, "from" | "lessons" | "skills">,
     options: ImportOptions,
-  ) => planImport(await createContext(from, options, skills.length > 0), lessons, skills);
+  ) => {
+    const imports = nameImports(await listImports(store));
+    const context = await createContext(from, options, { skills: skills.length > 0, imports });
+    return planImport(context, lessons, skills);
+  };
   return {
     /** The lessons and, for a bundle, skills to export, without secrets. */
     carried: async (selection: Selection) => {
@@ -211,13 +217,15 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
       { twins = false }: { readonly twins?: boolean } = {},
     ): Promise<ImportPlan> => {
       const plans: ImportPlan[] = [];
-      const context = await createContext("", { scope: null, minConf: 0, domain: null }, shares.length > 0);
+      const imports = nameImports(await importsOf(shares.map(({ subject }) => sharedImportId(subject))));
+      const skills = shares.some(({ kind }) => kind === "skill");
+      const context = await createContext("", { scope: null, minConf: 0, domain: null }, { skills, imports });
       for (const share of shares) {
-        const { lessons, skills } = readCarried(share.kind, share.body);
+        const carried = readCarried(share.kind, share.body);
         const plan = await planImport(
           { ...context, from: share.author, share: { team, name: share.subject }, twins },
-          lessons,
-          skills,
+          carried.lessons,
+          carried.skills,
         );
         const about = { kind: share.kind, id: share.subject, name: share.subject, says: "" };
         const unreadable = leaveOut(about, "refused", "it cannot be read").thing;
@@ -236,6 +244,10 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
     },
     /** All imports with their current status, the latest last. */
     imports: () => listImports(store),
+    /** Some of them, by their ids; `sharedImportId` tells those of what members of a team share. */
+    importsOf,
+    /** Those that wait for a person. */
+    waitingImports: async (): Promise<Imports> => importsOf(await store.learning.imports.waiting()),
     /** Records a person's word on things that wait; what they accept of lessons counts from now on. */
     decideImports: (
       ids: readonly string[],
@@ -268,6 +280,12 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
 export function importKind(one: Pick<ImportedSkill, "type" | "kind"> | Pick<ImportedLesson, "type">) {
   return one.type === "lesson" ? "lesson" : (one.kind ?? "skill");
 }
+
+function nameImports(imports: readonly Imports[number][]): ImportContext["known"] {
+  return new Map(imports.map((one) => [one.id, one]));
+}
+
+type Imports = ReturnType<typeof foldImports>;
 
 async function listImports({
   learning,
@@ -457,7 +475,7 @@ async function planImport(
 }
 
 /** A part of the hash of its words that nobody can find another text for. */
-function sharedImportId(share: string): string {
+export function sharedImportId(share: string): string {
   return `t${share.slice(0, 24)}`;
 }
 
