@@ -33,12 +33,15 @@ document.querySelector(".list [aria-current]")?.scrollIntoView({ block: "nearest
 // In a narrow window the pages are a row that scrolls.
 document.querySelector(".side nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
-/** A place in a session that the address names is shown, though it is folded away. */
-const named = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-if (named) {
-  named.querySelector("details")?.setAttribute("open", "");
-  named.scrollIntoView({ block: "center" });
-}
+/** A place that the address names is shown, though it is folded away. */
+const showNamed = () => {
+  const named = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!named) return;
+  (named.matches("details") ? named : named.querySelector("details"))?.setAttribute("open", "");
+  named.scrollIntoView({ block: named.matches("details") ? "start" : "center" });
+};
+showNamed();
+addEventListener("hashchange", showNamed);
 
 /** A form is sent once, however often its button is pressed. */
 document.addEventListener("submit", ({ target }) => {

@@ -138,7 +138,7 @@ describe("The page's server", () => {
     expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining(`Port ${port} is in use`) });
   });
 
-  test("shows words of a transcript as words", async () => {
+  test("shows words of a transcript or a skill as words, without secrets", async () => {
     const own = tempFolder();
     const { harbor } = machine({ sessions: /none/, home: own });
     const script = "<script>alert(1)</script><img src=x onerror=alert(2)>";
@@ -153,9 +153,22 @@ describe("The page's server", () => {
       `${own}/.claude/projects/x/5f0c1a52-0000-4000-8000-000000000001.jsonl`,
       `${line("user", "u1", text)}\n${line("assistant", "a1", [{ type: "text", text: script }])}\n`,
     );
+    const token = ["ghp", "R4nd0mL00king".repeat(3).slice(0, 36)].join("_");
+    mkdirSync(`${own}/.claude/skills/tides`, { recursive: true });
+    writeFileSync(
+      `${own}/.claude/skills/tides/SKILL.md`,
+      `---\nname: tides\ndescription: Read the tides ${script}\n---\n\nCall it with ${token} ${script}\n`,
+    );
     await knackHere(["learn", "--json"], { home: own });
-    const shown = await (await openPage(own)).get("/inbox");
+    const opened = await openPage(own);
+    const shown = await opened.get("/inbox");
     expect(shown.text).toContain("&#60;script&#62;alert(1)");
     expect(shown.text).not.toMatch(/<script>|<img/);
+    const library = await opened.get("/library");
+    const skill = await opened.get(/"(\/library\/k[^"]+)"/.exec(library.text)?.[1] ?? "");
+    expect(skill.text).toContain("Call it with");
+    expect(skill.text).toContain("&#60;script&#62;alert(1)");
+    expect(skill.text).not.toMatch(/<script>|<img/);
+    expect(skill.text).not.toContain(token);
   });
 });

@@ -71,7 +71,7 @@ function drawReplay(replay: Replay): HtmlPart {
     ] as const
   ).map(
     ([figure, name, says, to]) =>
-      html`<li><a class="whole" href="${to}"><span class="figure">${formatNumber(figure)}</span> <span class="name">${name}</span></a><span class="says">${says}</span></li>`,
+      html`<li>${figure > 0 ? html`<a class="whole" href="${to}">${drawFigure(figure, name)}</a>` : html`<div class="whole">${drawFigure(figure, name)}</div>`}<span class="says">${says}</span></li>`,
   )}</ul>
 ${drawCourse({ ...replay, hits: right })}
 ${drawAnswers(
@@ -112,6 +112,10 @@ ${drawAnswers(
   "You said it again, and Knack knew it",
   known.map((hit) => ({ ...hit, tag: "known", tone: "good" as const, after: "" })),
 )}`;
+}
+
+function drawFigure(figure: number, name: string): HtmlPart {
+  return html`<span class="figure">${formatNumber(figure)}</span> <span class="name">${name}</span>`;
 }
 
 const dayMs = 86_400_000;
