@@ -9,6 +9,7 @@ import {
   isMixed,
   isMostlyWords,
   isPlaceholder,
+  isPlainPassword,
   isScrambled,
   isTechnical,
   isTold,
@@ -40,6 +41,7 @@ const joints = [
   String.raw`:?[ \t]?\r?\n[ \t]{0,8}[-=~]{3,40}[ \t]?\r?\n[ \t]{0,8}`,
   String.raw`[ \t]?\.{4,60}[ \t]?`,
   String.raw`[ \t]?[:=][ \t]?\(${quote}[^"'\\\n]{0,64}${quote},[ \t]{0,4}(?=${quote})`,
+  String.raw`[ \t]{0,4}=[ \t]{0,4}\(\s{0,20}(?=${quote})`,
   String.raw`[ \t]{0,4}:?[ \t]{0,4}${typeName}[ \t]{1,4}=[ \t]{1,4}`,
   String.raw`[,;]?${blank}{0,40}${quote}?(?:value|content)${quote}?[ \t]{0,4}[:=][ \t]{0,4}`,
   String.raw`\*{0,2}[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])\*{0,2}(?:[ \t]{0,8}(?:[|>][-+]?|<<[-~]?\w{1,20})[ \t]{0,8}\r?\n[+-]?)?[ \t]{0,16}(?:&\w{1,20}[ \t])?(?:${blank}{1,40}(?=${quote}))?`,
@@ -110,7 +112,9 @@ function assignedSecret(text: string, match: RegExpExecArray, grade: typeof grad
   const head = nameBefore(text, match.index);
   const name = head + word + rest;
   // `auth=("user", "password")`
-  const strength = /\(.*,/.test(joint) ? "password" : grade(name, word + rest);
+  const strength = /\(.*,/.test(joint)
+    ? "password"
+    : (grade(name, word + rest) ?? (/^[A-Z_]*KEY$/.test(name) && opening !== "" ? "weak" : undefined));
   const nameStart = match.index - head.length;
   // In `https://x-access-token:…@host` the name is a user name, and the rest of the URL is no value.
   if (
@@ -235,6 +239,7 @@ function classifyForm(text: string, assignment: Assignment): Form | undefined {
   if (joint.endsWith(">")) return isTag(text, nameStart, close, joint) ? "quoted" : undefined;
   // Dots or a rule lead from the name to its value.
   if (/\.{4}|[-=~]{3}/.test(joint)) return "row";
+  if (/=\s*\(\s*$/.test(joint)) return "quoted";
   if (joint.includes("(")) return joint.includes(",") ? "pair" : name === "PASSWORD" ? "quoted" : "apart";
   if (joint.includes(",") && !/value|content/i.test(joint)) {
     if (close === "" || opening === "") return undefined;
@@ -245,15 +250,20 @@ function classifyForm(text: string, assignment: Assignment): Form | undefined {
   if (/^[ \t|│]+$/.test(joint)) {
     if (isFlag && text[valueStart] === "-") return undefined;
     // In help texts prose follows the option: `--password to be used`.
-    if (isFlag) return opening === "" ? "spaced" : "flag";
-    if (/^PASSWORD$|^IDENTIFIED BY$/.test(name) && opening !== "") return "quoted";
+    if (isFlag)
+      return opening === "" && !(/pass/i.test(name) && isArgument(text, nameStart, valueStart))
+        ? "spaced"
+        : "flag";
+    if (/^PASSWORD$|^IDENTIFIED BY$/i.test(name) && opening !== "") return "quoted";
     if (takesValue(text, nameStart, name)) return opening === "" ? "assigned" : "quoted";
     return /[|│]| {2}|\t/.test(joint) && isRowStart(text, nameStart) ? "row" : "apart";
   }
   if (/(?:is|was|to|ist|es|est|是)[ \t:]*$/i.test(joint)) return "prose";
   const isEqual = /^(?:=|%3D|[?:]=)$/i.test(joint);
+  if (isEqual && opening === "" && isGivenValue(text, nameStart)) return "env";
   if (isEqual && isFlag) return "flag";
   if (isEqual && close === "" && /^[A-Z][A-Z0-9_]*$/.test(name.replace(/^.*[.$]/, ""))) return "env";
+  if (opening === "" && isSetting(text, nameStart, valueStart)) return "env";
   return opening !== "" ? "quoted" : isEqual ? "assigned" : "spaced";
 }
 
@@ -266,6 +276,35 @@ function isRowStart(text: string, at: number): boolean {
 function isTag(text: string, at: number, close: string, joint: string): boolean {
   if (text[at - 1] === "<" && text[at - 2] !== "?") return true;
   return !joint.includes("=") && (close !== "" || joint.startsWith("<"));
+}
+
+/** Whether what follows an option is its argument in a command, and not the prose of a help text. */
+function isArgument(text: string, at: number, valueAt: number): boolean {
+  const before = /[^\n\0]*$/.exec(text.slice(Math.max(0, at - 200), at))?.[0] ?? "";
+  const after = /^\S+([^\n\0]*)/.exec(text.slice(valueAt, valueAt + 200))?.[1] ?? "";
+  return (
+    /^\s*(?:[$#>] |\d{1,6}\s{1,4}|- |"[\w-]+":\s?")?[a-z.~/][\w./-]*\s\S/.test(before) &&
+    /^\s*(?:["'|;&>)\\-]|$|\S*[/.:=@]|\w+\s*(?:$|[-|;&]))/.test(after)
+  );
+}
+
+const settingLine = /^[ \t]*(?:\[[\w.-]+\]|[\w.-]+(?:: ?| ?= ?)(?:[^\s"'(){};]+)?)[ \t]*$/;
+
+/** Whether a line is one of the settings in a file: it says nothing else, and the line beside it looks like it. */
+function isSetting(text: string, at: number, valueAt: number): boolean {
+  const before = text.slice(Math.max(0, at - 180), at).split(/[\n\0]/);
+  const after = text.slice(valueAt, valueAt + 240).split(/[\n\0]/);
+  const line = `${before.at(-1)}${text.slice(at, valueAt)}${after[0]}`;
+  if (line.length > 120 || before.length + after.length === 2 || !settingLine.test(line)) return false;
+  return [before.at(-2) ?? "", after[1] ?? ""].some((one) => one.trim() !== "" && settingLine.test(one));
+}
+
+/** Whether a name stands among other settings of a connection, or where a program is given variables. */
+function isGivenValue(text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - 120), at);
+  return /(?:^|[;"'\s])(?:user ?id|uid|user(?:name)?|server|data source|host|database|initial catalog)=[^;\n]{1,80};[^\n]*$|\s(?:-e|-D|-P|--set(?:-string)?|--env|--build-arg|--var|--extra-vars|--from-literal|--define)[ =]?\\?["']?(?:[\w.-]+=[^\s"']{0,60}[ ,])*$/i.test(
+    before,
+  );
 }
 
 /** Whether the words before the name announce a value: `.netrc`, `ENV NAME value`, `config set name value`. */
@@ -346,7 +385,9 @@ function isSecretValue(value: string, name: string, strength: Strength, form: Fo
   if (/\s/.test(value)) return isPhrase(value, name, strength);
   if (form !== "quoted" && form !== "pair" && form !== "call" && isCode(value, form)) return false;
   if (strength !== "password" && !/[A-Za-z]/.test(value)) return false;
-  if (form === "call" && strength !== "weak" && isTold(value) && !ofCode.test(value)) return true;
+  if (form === "call" && strength !== "weak" && !ofCode.test(value)) {
+    if (isTold(value) || (strength === "password" && isPlainPassword(value))) return true;
+  }
   // Two adjacent strings may be two items of a list.
   const isPair = form === "pair" || form === "call";
   if (isPair && !(isMixed(value) && (hasSign(value) || !isMostlyWords(value) || isJoined(value))))
@@ -380,7 +421,7 @@ function isPassword(value: string, name: string, form: Form): boolean {
   if (isMixed(value) || hasSymbol) return value.length >= (form === "prose" || form === "spaced" ? 6 : 4);
   // Only words: a password in a settings file, but a label or a type in code.
   if (isBarePass || value.length < 6 || !/^[\x21-\x7e]+$/.test(value)) return false;
-  if (form === "env" || form === "flag") return true;
+  if (form === "env" || form === "flag") return !/^[A-Z][a-z]+$/.test(value) && isPlainPassword(value);
   if (form === "quoted") return !/^[A-Z][a-z]+$/.test(value) && !/secret|token|pass/i.test(value);
   if (form === "assigned") return /^[a-z]+$/.test(value) && !/secret|token|pass|pwd/.test(value);
   return /^[a-z]{3,}(?:-[a-z]{3,}){3,}$/.test(value);
@@ -404,7 +445,12 @@ type Form = "quoted" | "env" | "flag" | "assigned" | "spaced" | "pair" | "call" 
 function isCode(value: string, form: Form): boolean {
   if (expressionStart.test(value)) return true;
   if (/^[!*&~+-]*[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$]|[([]|->|::|\?\.)|[\w$]\($/.test(value))
-    return !/^[sbr]\.[A-Za-z0-9]{24,}$/.test(value) && !isJoined(value); // Vault's older tokens look like this.
+    // Vault's older tokens look like this; among settings a word with a dot in it is no field of an object.
+    return (
+      !/^[sbr]\.[A-Za-z0-9]{24,}$/.test(value) &&
+      !isJoined(value) &&
+      !(form === "env" && /^[A-Z]?[a-z]+(?:\.[A-Z]?[a-z]+)+$/.test(value) && !ofCode.test(value))
+    );
   return (
     !isJoined(value) &&
     form !== "env" &&

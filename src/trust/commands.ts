@@ -1,4 +1,14 @@
-import { isChosen, isGiven, isPlaceholder, isScrambled, isTold, makeSpan, type Span } from "./values.ts";
+import {
+  isChosen,
+  isGiven,
+  isPlaceholder,
+  isPlainPassword,
+  isScrambled,
+  isTold,
+  makeSpan,
+  ofCode,
+  type Span,
+} from "./values.ts";
 
 /** Passwords that programs are given: at their place among the arguments, on their input, or by a call. */
 export function commandSecrets(text: string): Span[] {
@@ -6,6 +16,7 @@ export function commandSecrets(text: string): Span[] {
     ...placedSecrets(text),
     ...keptSecrets(text),
     ...inputSecrets(text),
+    ...encodedByHand(text),
     ...answeredPrompts(text),
     ...calledSecrets(text),
   ];
@@ -42,6 +53,8 @@ function commandBefore(text: string, at: number): string {
     .slice(Math.max(0, at - maxBack), at)
     .replace(/\\+[nr](?=[a-z])/g, (gap) => "\n".repeat(gap.length));
   const command = /(?:^|[\n;|&(`\0])(?:[ \t]*[$#>] )?([^\n;|&(`\0]*)$/.exec(before)?.[1] ?? "";
+  const field = command.match(/^.*["']\s?:\s?\[?\\*["'](.*)$/)?.[1];
+  if (field !== undefined) return field;
   const quote = Math.max(command.lastIndexOf('"'), command.lastIndexOf("'"));
   return quote > 0 && inShell.test(command.slice(Math.max(0, quote - 160), quote))
     ? command.slice(quote + 1)
@@ -54,7 +67,7 @@ const inShell =
 
 /** Leading words that run the program that follows them. */
 const carriers =
-  /^(?:[\s"'[{,:+]|(?:#|\/\/)\s?(?:\w{1,12}:)?|(?:sudo|doas|env|time|nohup|exec|command|xargs|then|do|if|RUN|run)\b(?:\s+-\w+(?:\s+[\w-]+)?)?|[A-Za-z_]\w*=\S*|"?(?:command|cmd|args|input)"?)*/;
+  /^(?:[\s"'[{,:+]|- (?=\S)|\d{1,6}\s{1,4}(?=[a-z])|(?:#|\/\/)\s?(?:\w{1,12}:)?|(?:sudo|doas|env|time|nohup|exec|command|xargs|then|do|if|RUN|run)\b(?:\s+-\w+(?:\s+[\w-]+)?)?|[A-Za-z_]\w*=\S*|"?(?:command|cmd|args|input)"?)*/;
 
 function programOf(command: string): string {
   const [name = ""] = /^[\w./\\:-]+/.exec(command.replace(carriers, "")) ?? [];
@@ -174,7 +187,7 @@ const announcesTo: Readonly<Record<string, RegExp>> = {
   passwd: /^openssl$/,
 };
 const commandHead =
-  /^(?:["'[{:,]*(?:command|cmd)?["':,\s]*)?[a-z][\w.+/-]*(?:\s+[\w.@:/=-]+){0,8}\s*$|^\s*$|^[\w.:]+>\s*$/;
+  /^(?:["'[{:,]*(?:command|cmd)?["':,\s]*)?(?:- )?[a-z.~/][\w.+/-]*(?:\s+[\w.@:/=-]+){0,8}\s*$|^\s*$|^[\w.:]+>\s*$/;
 
 function placedSecrets(text: string): Span[] {
   return [...text.matchAll(verb)].flatMap((match) => {
@@ -201,12 +214,16 @@ function placedAfter(text: string, at: number, name: string): Span[] {
   return places.flatMap(({ text: one, start }, i) => {
     const value = one.replace(/^>(?=\S)|^[\w.-]+:(?=\S{6})/, "");
     const isLast = i === places.length - 1 && (places.length >= least || isHexKey(value));
-    const isSecret = isLast ? isTold(value) || isHexKey(value) : isStrong(value);
+    const isSecret = isLast
+      ? isTold(value) || isHexKey(value) || (surePlaces.test(name) && isPlainPassword(value))
+      : isStrong(value);
     return isSecret ? [makeSpan(start + one.length - value.length, value, "password")] : [];
   });
 }
 
 /** Whether the next word is the value of an option; options of one letter or digit often have none. */
+const surePlaces = /^(?:htpasswd|mkpasswd|wpa_passphrase|[a-z]+_passwd|net (?:user|use))$/;
+
 function takesNext(word: string): boolean {
   return /^-(?:[uUhHmfaonecCGgds]|-[a-z][\w-]*)$/.test(word);
 }
@@ -256,7 +273,10 @@ function keptSecrets(text: string): Span[] {
 // --- Input ---
 
 const reader =
-  /--password-stdin|--with-token|\bsudo\s(?:-\w+\s)*-\w*S\b|\bchpasswd\b|\b(?:smb)?passwd\b|\bkinit\b|\bcryptsetup\b|--passphrase-fd|--passw(?:or)?d-on-stdin|--(?:key|pass\w*|token|secret|auth)-?file[= ]-(?=\s|$)|(?:key|psk|password|secret|token) \/dev\/stdin|\bwg (?:pubkey|set)\b|password_stdin|\bvncpasswd\b|\bhtdigest\b|-pass(?:in)? stdin|\bssh-add\b|\bsu (?:-|\w)|\bsecrets? (?:put|set|create|add|versions add|generic)\b|\bsecret-tool store\b|\benv add\b|\b(?:vault|npm|cargo|gh|glab|op|bw|az|oc|helm|docker) (?:\w+ )?(?:log[io]n|unlock|signin)\b|\bftp -\w*n|\bpass insert\b|\bhtpasswd -\w*i|\b(?:vault|ansible-vault) (?:write|kv|encrypt_string)\b/g;
+  /--password-stdin|--with-token|\bsudo\s(?:-\w+\s)*-\w*S\b|\bchpasswd\b|\b(?:smb)?passwd\b|\bkinit\b|\bcryptsetup\b|--passphrase-fd|--passw(?:or)?d-on-stdin|--(?:key|pass\w*|token|secret|auth)-?file[= ]-(?=\s|$)|(?:key|psk|password|secret|token) \/dev\/stdin|\bwg (?:pubkey|set)\b|password_stdin|\bvncpasswd\b|\bhtdigest\b|-pass(?:in)? stdin|\bssh-add\b|\bsu (?:-|\w)|\bsecrets? (?:put|set|create|add|versions add|generic)\b|\bsecret-tool store\b|\benv add\b|\b(?:vault|npm|cargo|gh|glab|op|bw|az|oc|helm|docker) (?:\w+ )?(?:log[io]n|unlock|signin)\b|\bftp -\w*n|\bpass insert\b|\bhtpasswd -\w*i|\b(?:vault|ansible-vault) (?:write|kv|encrypt_string)\b|\b(?:openconnect|vpnc|doas|smbclient|sshpass|keepassxc-cli|veracrypt|gocryptfs|encfs|restic|borg|nc|ncat|telnet|socat)\s/g;
+/** What is sent to these is a login only after a user's name. */
+const netReader = /^(?:nc|ncat|telnet|socat)\s/;
+const sentUser = /\b(?:root|admin|pi|ubuntu|user\w{0,12}|login)\b[^|]*\|/;
 const producer = /\b(?:echo|printf|yes)\s+((?:-[neE]{1,3}\s+)*)([^|;)}\n]{3,400})/g;
 
 /** `echo secret | sudo -S …`, `docker login --password-stdin <<< secret`, `chpasswd <<EOF` */
@@ -266,6 +286,7 @@ function inputSecrets(text: string): Span[] {
     const lineStart =
       Math.max(text.lastIndexOf("\n", index), text.lastIndexOf("\0", index), index - maxBack) + 1;
     const before = text.slice(lineStart, index);
+    if (netReader.test(found) && !sentUser.test(before)) return [];
     const isPiped = /\|\s*(?:[\w/.-]+\s+)*?[^|;&\n]*$/.test(before);
     return [
       ...(isPiped ? printedSecrets(before.slice(0, before.lastIndexOf("|")), lineStart) : []),
@@ -275,6 +296,18 @@ function inputSecrets(text: string): Span[] {
 }
 
 const quotedPhrase = /^(?:(["'])%s(?:\\n)?\1\s+)?["']([a-z]{3,12}(?: [a-z]{3,12}){2,11})(?:\\n)?["']\s*$/;
+
+const encoding =
+  /\b(?:echo|printf)\s(?:-\w+\s|["']?%s["']?\s)*(["']?)([^\s"'|]{8,64})\1\s{0,3}\|\s{0,3}(?:xxd(?! -r)|base64(?! {1,3}-{1,2}[dD])|openssl(?![^\n|]* -d\b)|md5sum|sha\d{1,3}sum|shasum|hexdump|od|htpasswd|mkpasswd|argon2|bcrypt)\b/g;
+
+/** What somebody encodes or hashes by hand, where it looks like a password. */
+function encodedByHand(text: string): Span[] {
+  return [...text.matchAll(encoding)].flatMap((match) => {
+    const value = match[2] ?? "";
+    const isPassword = isTold(value) || (/[A-Za-z]{3}[_.-]?\d/.test(value) && isPlainPassword(value));
+    return isPassword ? [makeSpan(match.index + match[0].indexOf(value, 5), value, "password")] : [];
+  });
+}
 
 /** The words that `echo` and `printf` print. */
 function printedSecrets(line: string, start: number): Span[] {
@@ -367,9 +400,13 @@ function calledSecrets(text: string): Span[] {
       at: from + one.index + one[0].lastIndexOf(one[2] ?? ""),
     }));
     const isOnly = texts.length === 1 && /^(?:set_?|\w*\.)password\(/i.test(match[0]);
+    const isLogin = /^(?:log_?in|sign_?in|auth\w*)\(/i.test(match[0]) && texts.length === 2;
     const found =
-      texts.slice(isOnly ? 0 : 1).findLast(({ value }) => isTold(value)) ??
-      texts.find(({ value }) => isChosen(value) && isScrambled(value, 20));
+      texts
+        .slice(isOnly ? 0 : 1)
+        .findLast(
+          ({ value }) => isTold(value) || (isLogin && isPlainPassword(value) && !ofCode.test(value)),
+        ) ?? texts.find(({ value }) => isChosen(value) && isScrambled(value, 20));
     return found &&
       (texts.length > 1 || (isOnly && !/pass|secret/i.test(found.value)) || isScrambled(found.value, 20))
       ? [makeSpan(found.at, found.value, "password")]
@@ -377,7 +414,9 @@ function calledSecrets(text: string): Span[] {
   });
   const typed = [...text.matchAll(filled)].flatMap((match) => {
     const value = match[2] ?? "";
-    return isTold(value) ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")] : [];
+    return isTold(value) || (isPlainPassword(value) && !ofCode.test(value))
+      ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")]
+      : [];
   });
   return [...called, ...typed];
 }

@@ -4,6 +4,7 @@ import {
   isInMask,
   isMixed,
   isPlaceholder,
+  isPlainPassword,
   isScrambled,
   isTold,
   looksTyped,
@@ -80,7 +81,7 @@ const bytes: Judge = (value) => {
 };
 
 const codeWord =
-  "(?:OTP|TOTP|TAN|PUK|PIN|[Oo]ne-time (?:code|password)|(?:2FA|MFA|2fa|mfa|[Vv]erification|[Ss]ecurity|SMS|[Aa]uthenticator) code|[Pp]asscode)";
+  "(?:OTP|TOTP|TAN|PUK|PIN(?:-?(?:[Cc]ode|Nummer))?|pin code|[Oo]ne-time (?:code|password)|(?:2FA|MFA|2fa|mfa|[Vv]erification|[Ss]ecurity|SMS|[Aa]uthenticator|[Uu]nlock|[Dd]oor|[Aa]ccess|[Aa]larm|[Gg]ate|[Ll]ock) code|[Pp]asscode|[Cc]ode (?:de (?:d[ée]verrouillage|v[ée]rification|s[ée]curit[ée]|confirmation)|PIN|secret|d’acc[eè]s|d'acc[eè]s)|[Cc][óo]digo (?:de (?:verificaci[óo]n|verifica[çc][ãa]o|seguridad|seguran[çc]a|acceso|acesso|desbloqueo|desbloqueio)|PIN)|[Cc]odice (?:di (?:verifica|sicurezza|sblocco|accesso)|PIN)|(?:Bestätigungs|Sicherheits|Entsperr|Zugangs|Tür|Prüf)code|(?:ПИН|пин)-?код|код (?:подтверждения|из (?:СМС|SMS))|验证码|驗證碼|認証コード|確認コード|인증 ?번호)";
 const listItem = String.raw`(?:'[^'\n]'|0x[0-9a-fA-F]{1,2}|\d{1,3})`;
 
 const isLinkKey: Judge = (value) =>
@@ -91,7 +92,7 @@ const isLinkKey: Judge = (value) =>
 // biome-ignore format: a table reads better in rows
 const forms: readonly Form[] = [
   // Codes and keys that people read off a screen.
-  ["code", new RegExp(String.raw`(?<![\w-])${codeWord}\b[^\n\d$|│]{0,40}?(?<![\w.#:/-])(\d{4,8})\b(?![.:%/-]?\d| ?(?:digits?|char|times|sec|min|hours|days|ms|px|bytes))`, "g"), code],
+  ["code", new RegExp(String.raw`(?<![\w-])${codeWord}(?![a-z])[^\n\d$|│]{0,40}?(?<![\w.#:/-])(\d{3}[ -]\d{3}|\d{4,8})\b(?![.:%/-]?\d| ?(?:digits?|char|times|sec|min|hours|days|ms|px|bytes))`, "g"), code],
   ["code", /(?<![\w.-])(?:[A-Z]-)?(\d{4,8}) (?:is|ist|es|est|è|é) (?:your|the|my|ihr|dein|tu|su|votre|il tuo|o seu)\b[^\n]{0,40}\b(?:code|código|codice|OTP|PIN|TAN)\b/gi, code],
   ["code", /--?(?:otp|totp|pin|puk|mfa(?:-code)?|2fa(?:-code)?|token-code|one-time-password)[= ]["']?(\d{4,10})\b/gi, any],
   ["seed-phrase", /\b(?:seed|mnemonic|(?:recovery|secret|backup|wallet) phrase|wallet)\b[^\n]{0,80}?[\s:"'`]((?:[a-z]{3,8}[ \t]){11,23}[a-z]{3,8})(?![a-z])/gi, seedPhrase],
@@ -111,10 +112,15 @@ const forms: readonly Form[] = [
   ["password", /\b(?:snmp-server community|(?:tacacs|radius)(?:-server)?(?: host \S{1,60})? key|isakmp key|pre-shared-key(?: local| remote)?|authentication-key \d+ \w+|key-string|wpa-psk(?: ascii)?|r[ow]community|createUser \S{1,40} \w{2,8}|(?:enable|root) secret|rootpw|olcRootPW:|option key) (?:--plaintext )?(?:[05678] )?["']?([^\s"']{4,200})/g, isTold],
   ["password", /:\s{0,3}(?:PSK|EAP|XAUTH|NTLM|PIN)\s{1,4}"([^"\n]{4,200})"/g, isGiven],
   ["password", /name=\\?"[^"\n]{0,30}(?:password|passwd|pwd|token|secret|pin|otp)\\?"\s{0,4}?(?:\r?\n|\\r\\n|\\n){2}([^\s"\\]{4,200})/gi, isGiven],
+  ["password", /"random_password"[\s\S]{0,1200}?"result":\s?"((?:[^"\\\n]|\\.){8,200})"/g, any],
   ["password", /"result":\s?"((?:[^"\\\n]|\\.){8,200})"[^\n]{0,200}"(?:bcrypt_hash|special|override_special)"/g, isChosen],
+  ["password", /<(?:password|passphrase)>(\{[\w+/=]{16,}\})</g, any],
+  ["private-key", /\baccounts["']?\s?[:=]\s?\[\s{0,8}["']((?:0x)?[0-9a-f]{64})["']/g, any],
+  ["key", /["'](?:Key|key|Secret|secret|SigningKey|signingKey)["']\s?:\s?["']([\w+/=-]{32,200})["']/g, (value) => /[a-z]/.test(value) && /[A-Z]/.test(value) && random(value) && !/^sha\d/.test(value)],
   ["key", /"(?:d|p|q|dp|dq|qi|k)"\s?:\s?"([\w-]{20,1000})"(?=[^}]{0,2000}"(?:kty|crv|use|kid|alg)")/g, isMixed],
   ["key", /"kty"[^}]{0,2000}?"(?:d|k)"\s?:\s?"([\w-]{20,1000})"/g, isMixed],
-  ["private-key", /Private-Lines: \d+\s*\n((?:[A-Za-z0-9+/=]{4,}\s*\n)+)/g, any],
+  ["private-key", /Private-Lines: \d+\s*\n((?:[A-Za-z0-9+/=]{4,}\s*\n)+(?:Private-(?:MAC|Hash): [0-9a-f]+)?)/g, any],
+  ["key", /\boathtool\b[^\n|;]{0,80}?\s["']?([A-Z2-7]{16,64}={0,6})(?=["'\s]|$)/gi, any],
   ["key", new RegExp(String.raw`(?:key|secret|passw(?:or)?d|token|seed)s?(?:_?bytes)?(?:\[\d{0,4}\])?\s{0,3}(?::?=|:)\s{0,3}(?:new \w+\[\d{0,4}\]\s{0,3}|\w{1,20}\()?[{[(]\s{0,20}(${listItem}(?:\s{0,20},\s{0,20}${listItem}){7,255})`, "gi"), list],
   ["password", /<(?:\w{0,30}Password)>\s{0,40}<Value>([^<\s]{6,2000})<\/Value>/gi, isGiven],
   // What programs print and are sent.
@@ -140,6 +146,8 @@ const forms: readonly Form[] = [
 /** Forms that need no telling word, or whose words are too common for a search of their own. */
 // biome-ignore format: a table reads better in rows
 const openForms: readonly Form[] = [
+  ["password", /:(?<=[\s"'>=][\w.+-]{2,40}:)([^\s:@/"'<>(){}]{6,80})@(?:[\w-]{1,60}\.){1,5}[a-z]{2,12}(?=[\s/:"'?]|$)/g, isTold],
+  ["token", /\t([\w%.-]*(?:sess|sid|auth|token|jwt|csrf|remember|login)[\w.-]*\t[^\s]{12,4096})$/gim, any],
   ["key", /[?&](?:[\w-]{0,20}(?:key|token|secret|code|ticket|auth|otp)|app_?id|sid|pwd|pass(?:word)?|SAML(?:Response|Request))=([^\s&"'`<>\\)]{16,8192})/gi, random],
   ["key", /\bSAML(?:Response|Request|art)=([A-Za-z0-9+/%=_-]{40,})/g, any],
   ["link", /\/(?:(?:password[-_]?)?reset|invite|invitation|verify|confirm|magic|activate|activation|recover|unlock|one-?time|private|secret)[\w-]{0,20}?[/=-]([\w-]{20,256})(?![\w-]*\.\w)/gi, isLinkKey],
@@ -147,7 +155,7 @@ const openForms: readonly Form[] = [
 ];
 
 export function formSecrets(text: string): Span[] {
-  return [...findForms(text, forms), ...listedCodes(text), ...listedLogins(text)];
+  return [...findForms(text, forms), ...listedCodes(text), ...listedLogins(text), ...listedAccounts(text)];
 }
 
 export function openSecrets(text: string): Span[] {
@@ -185,7 +193,7 @@ function findForms(text: string, table: readonly Form[]): Span[] {
 }
 
 const codesHeading =
-  /(?:recovery|backup|scratch|emergency|rescue|wiederherstellungs)[ -]?codes?\b[^\n:]{0,80}(?::[ \t]*\n?|\n)/gi;
+  /(?:recovery|backup|scratch|emergency|rescue|wiederherstellungs|ersatz)[ -]?codes?\b[^\n:]{0,80}(?::[ \t]*\n?|\n)|(?:codes? de (?:secours|r[ée]cup[ée]ration|sauvegarde)|c[óo]digos de (?:recuperaci[óo]n|recupera[çc][ãa]o|respaldo|backup)|codici di (?:recupero|backup))\b[^\n:]{0,80}(?::[ \t]*\n?|\n)/gi;
 const codeLine =
   /^[\s>|*•]{0,8}(?:\d{1,2}[.)]\s)?((?=[a-z\d -]*\d)[a-z\d]{4,}(?:-[a-z\d]{4,}){0,5})(?:[\s,]+(?:\d{1,2}[.)]\s)?[a-z\d]{4,}(?:-[a-z\d]{4,}){0,5})*[\s,]*$/i;
 
@@ -199,8 +207,10 @@ function listedCodes(text: string): Span[] {
       .slice(from, from + 1_000)
       .split("\n")
       .slice(0, 24)) {
-      if (line.trim() !== "" && !codeLine.test(line)) break;
-      for (const one of line.matchAll(/[A-Za-z\d]{4,}(?:-[A-Za-z\d]{4,})*/g))
+      // In one line a sentence may go on behind the codes.
+      const codes = at === from ? line.replace(/[.!]?\s+[A-Z][a-z].*$|\.\s*$/, "") : line;
+      if (codes.trim() !== "" && !codeLine.test(codes)) break;
+      for (const one of codes.matchAll(/[A-Za-z\d]{4,}(?:-[A-Za-z\d]{4,})*/g))
         if (/\d/.test(one[0]) && !isYear.test(one[0])) spans.push(makeSpan(at + one.index, one[0], "code"));
       at += line.length + 1;
     }
@@ -209,6 +219,24 @@ function listedCodes(text: string): Span[] {
 }
 
 const loginsHeading = /\bchpasswd:[ \t]*\n(?:[^\n]*\n){0,2}?\s*(?:list|users):[^\n]*\n/g;
+const accountsHeading =
+  /(?:log ?ins?|logons?|credentials?|creds|accounts?|passwords?|passw[oö]rte?r?|zugangsdaten|zug[aä]nge|konten|benutzer|identifiants|acc[eè]s|comptes|credenciales|cuentas|credenciais|contas|credenziali|users? and passwords?|логины|пароли|доступы|アカウント|パスワード|账号|密码|계정|비밀번호)[^\n:：]{0,40}[:：][ \t]*\r?\n((?:[ \t]*[-*•]?[ \t]*[\w.@+-]{2,60}(?:[ \t]{2,}|\t|[ \t]*[:/|,;=→][ \t]*|[ \t]+-[ \t]+|[ \t]+)[\x21-\x7e]{6,64}[ \t]*(?:\r?\n|$)){2,40})/gi;
+const accountRow =
+  /^[ \t]*[-*•]?[ \t]*[\w.@+-]{2,60}(?:[ \t]{2,}|\t|[ \t]*[:/|,;=→][ \t]*|[ \t]+-[ \t]+|[ \t]+)([\x21-\x7e]{6,64})[ \t]*\r?$/gm;
+
+/** Users and their passwords in lines below a sentence that announces them. */
+function listedAccounts(text: string): Span[] {
+  return [...text.matchAll(accountsHeading)].flatMap((match) => {
+    const rows = [...(match[1] ?? "").matchAll(accountRow)];
+    const from = match.index + match[0].length - (match[1] ?? "").length;
+    const values = rows.map((row) => row[1] ?? "");
+    // A list of other things about accounts has dates, addresses or states there.
+    if (!values.every((value) => isPlainPassword(value) || isTold(value))) return [];
+    return rows.map((row) =>
+      makeSpan(from + row.index + row[0].lastIndexOf(row[1] ?? ""), row[1] ?? "", "password"),
+    );
+  });
+}
 
 /** `user:password` lines below `chpasswd:` in a cloud's settings for a new machine. */
 function listedLogins(text: string): Span[] {

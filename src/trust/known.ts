@@ -1,5 +1,5 @@
 import { makeId } from "../base/index.ts";
-import { isChosen, isMixed, maskStart } from "./values.ts";
+import { isChosen, isMixed, maskStart, ofCode } from "./values.ts";
 
 const mask = `${maskStart}secret]`;
 /** Secrets of one session that are looked for in all of it. */
@@ -89,6 +89,9 @@ function isMemorable(value: string): boolean {
   if (/^[a-z]{3,12}(?: [a-z]{3,12}){2,23}$/.test(value)) return true;
   if (!/^[\x21-\x7e]{6,4096}$/.test(value)) return false;
   if (isChosen(value) || /^[A-Za-z]{12,}$|^[a-z]{3,}(?:-[a-z]{3,}){2,}$/.test(value)) return true;
+  // Words joined by a sign, or with a number.
+  if (/^[A-Z]?[a-z]{2,}(?:[._-](?:[A-Z]?[a-z]{2,}|\d{1,6})){1,5}$/.test(value))
+    return value.length >= 10 && !ofCode.test(value);
   return value.length >= 8 && isMixed(value) && /[A-Za-z]/.test(value) && /\d/.test(value);
 }
 

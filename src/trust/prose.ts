@@ -1,8 +1,10 @@
 import type { CharRun } from "./telling.ts";
 import {
+  hasStrayCapitals,
   isInMask,
   isJoined,
   isPlaceholder,
+  isPlainPassword,
   isScrambled,
   isTold,
   looksTyped,
@@ -70,6 +72,10 @@ const shortWords = [
   `(?:${codeWords}) code`,
   "login",
   "log in",
+  "(?:secret|magic|code|master) ?word",
+  "unlock(?:s|ed)?",
+  "jump ?host",
+  "pass(?= (?:is |[\\x21-\\x7e]{6}))",
 ];
 
 const anchor = new RegExp(
@@ -79,7 +85,7 @@ const anchor = new RegExp(
 
 /** Between the word and the value: an ending, some words, and what says "is". */
 const link = new RegExp(
-  String.raw`^(?:[\p{L}]{0,3}(?:'s|’s)?)?(?:[ \t]\([^)\n]{0,40}\))?(?:[ \t\x60*"'][^\n:：=→;!?]{0,44}?)?` +
+  String.raw`^(?:[\p{L}]{0,3}?(?:'s|’s)?)?(?:[ \t]\([^)\n]{0,40}\))?(?:[ \t\x60*"'][^\n:：=→;!?]{0,44}?)?` +
     String.raw`(?:['’]s[ \t]|,[ \t](?:it['’]s|it is|that['’]s|that is|c['’]est|und zwar|namely)[ \t]|[ \t](?:is|are|was|to|be|es|est|ist|lautet|c'est|é|è|är|er|on|je|là|ise|este|eto|wäre|heißt|war|adalah|هي|هو|это|jest|olarak|είναι|है)(?=[ \t:])|\*{0,2}[ \t]?[:：=→—–]|は|が|是|为|為|는|은|คือ|[ \t]→)` +
     String.raw`[ \t:：*]{0,4}(?:(?:now|still|currently|jetzt|nun|noch|weiterhin|maintenant|toujours|ahora|adesso|agora|nu|nog|теперь|сейчас)[ \t:]{1,2})?`,
   "iu",
@@ -96,6 +102,7 @@ export function proseSecrets(text: string): Span[] {
     ...saidSecrets(text, anchors),
     ...typedSecrets(text, anchors),
     ...saidPhrases(text),
+    ...spokenPhrases(text),
   ];
 }
 
@@ -125,8 +132,11 @@ function typedSecrets(text: string, anchors: readonly RegExpExecArray[]): Span[]
 
 /** Whether a word is a piece of an identifier, a path or an option. */
 function isPartOfName(text: string, start: number, end: number): boolean {
+  // German writes `WLAN-Passwort`.
+  const isCompound = text[start - 1] === "-" && /\p{Lu}/u.test(text[start] ?? "");
   return (
-    /[\w$./-]/.test(text[start - 1] ?? "") || /^(?:[A-Z_\d([.]|-\w|s?\(|\w{4})/.test(text.slice(end, end + 4))
+    (/[\w$./-]/.test(text[start - 1] ?? "") && !isCompound) ||
+    /^(?:[A-Z_\d([.]|-\w|s?\(|\w{4})/.test(text.slice(end, end + 4))
   );
 }
 
@@ -143,6 +153,22 @@ function saidPhrases(text: string): Span[] {
   return [...text.matchAll(saidPhrase)].flatMap((match) => {
     const value = match[1] ?? match[2] ?? match[3] ?? "";
     return isSentence(value) ? [] : [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")];
+  });
+}
+
+const spokenPhrase = new RegExp(
+  String.raw`\b(?:pass(?:phrase|word|wort)|kennwort|(?:new|old|current|other) one)\b[^\n\0:"“]{0,30}?\b(?:is|was|ist|war|lautet)\s(?:now\s)?(${phraseWords}{3,9}?)(?=\s?(?:[—–,;.]|(?:and|und|but|please)\b))`,
+  "g",
+);
+
+/** "The passphrase was … and the new one is …", inside a sentence. */
+function spokenPhrases(text: string): Span[] {
+  if (!/passphrase|passwort|password|kennwort/i.test(text)) return [];
+  return [...text.matchAll(spokenPhrase)].flatMap((match) => {
+    const value = match[1] ?? "";
+    return isSentence(value) || /ed\b/.test(value)
+      ? []
+      : [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")];
   });
 }
 
@@ -170,8 +196,21 @@ function saidSecrets(text: string, anchors: readonly RegExpExecArray[]): Span[] 
     if (isInMask(text, match.index)) return [];
     const line = /^[^\n\0]{0,140}/.exec(text.slice(at, at + 140))?.[0] ?? "";
     const word = match[0].toLowerCase();
-    return saidAfter(line, at, word) ?? saidBefore(text, match.index, word) ?? [];
+    return (
+      saidAfter(line, at, word) ??
+      saidBefore(text, match.index, word) ??
+      (isPartOfName(text, match.index, at)
+        ? undefined
+        : plainlySaid(line, at, word, lineAround(text, match.index))) ??
+      []
+    );
   });
+}
+
+/** The line that a position is in, as far as it matters. */
+function lineAround(text: string, at: number): string {
+  const before = /[^\n\0]*$/.exec(text.slice(Math.max(0, at - 160), at))?.[0] ?? "";
+  return before + (/^[^\n\0]*/.exec(text.slice(at, at + 200))?.[0] ?? "");
 }
 
 function saidAfter(line: string, at: number, word: string): Span[] | undefined {
@@ -199,7 +238,71 @@ function readWord(
   return { value, start: from + whole.length - raw.length };
 }
 
-const words = /^(?:.* code|log ?in|creds?|credentials?)$/;
+const words = /^(?:.* code|log ?in|creds?|credentials?|unlock(?:s|ed)?|jump ?host)$/;
+
+/** Who logs in, and to what: a sentence that names it too gives somebody's way in, and its password may be any word. */
+const access =
+  /\b(?:users?|usernames?|usuario|utilisateur|identifiant|benutzer\w*|nutzer|usu[aá]rio|utente|gebruiker\w*|användar\w*|bruker\w*|bruger\w*|użytkownik\w*|uživatel\w*|felhasznál\w*|korisni\w+|kullanıcı|login|log in|sign in|accounts?|konto|compte|cuenta|conta|root|admin\w*|sudo|ssh|s?ftp|smtp|imap|vpn|wi-?fi|wlan|nas|zip|router|server\w*|serveur|servidor|host|jump ?host|database|datenbank|veritabanı|unlocks?)(?![A-Za-z])|@[\w-]+\.\w|пользовател|логин|сервер|користувач|用户|用戶|ユーザ|サーバ|管理者|账号|帳號|服务器|계정|사용자|서버|관리자|משתמש|שרת|المستخدم|الخادم|उपयोगकर्ता|सर्वर|ผู้ใช้|เซิร์ฟเวอร์|χρήστη|διακομιστ|sunucu|palvelim|käyttäj|szerver|tài khoản|máy chủ|pengguna|utilizator|sandi server/iu;
+
+/** What ends a value in a sentence: its end, a sign, or a word that goes on with something else. */
+const closes =
+  /^[»"'“”‘’」』\x60*)]{0,3}(?:[.,;!?]?(?=\s*(?:[\n\0]|$))|[,;.!?—–、。，；](?=[\s"'”’]|[^\x00-\x7f]|$)|\s?(?:です|でした|だ(?!け)|である|이고|입니다|이에요|예요|이야|야|है|हैं|ครับ|ค่ะ|，|。|、)|\s(?:[—–-]\s|and\b|und\b|et\b|y\b|e\b|en\b|och\b|og\b|ve\b|i\b|и\s|та\s|és\b|או|ו|و|with\b|mit\b|avec\b|con\b|on\b|at\b|for\b|für\b|pour\b|para\b|the\b|user|\())/iu;
+
+const foreignScript = /[\u0370-\u1fff\u3040-\ud7a3]/;
+/** The first word in Latin letters after a password's name in another script. */
+const latinWord = /^[^\x21-\x7e\n]{0,60}?[«"'“„‘「『\x60]?([\x21-\x7e]{6,64})/u;
+
+/** A password of plain words, where the sentence says who it lets in, or writes it in quotes right after "is". */
+function plainlySaid(line: string, at: number, word: string, whole: string): Span[] | undefined {
+  if (!passwordWords.some((one) => word.startsWith(one)) && !/^(?:pw|pwd|psk|pass|\w* ?word)$/.test(word))
+    return undefined;
+  const isForeign = foreignScript.test(word);
+  const joint = link.exec(line)?.[0];
+  const isShort = /^(?:pw|pwd|psk|pass|mdp)$/.test(word);
+  const found =
+    (joint === undefined ? undefined : readWord(line, joint.length)) ??
+    (isForeign || isShort || joint === undefined ? readLatin(line, isForeign) : undefined);
+  if (found === undefined) return undefined;
+  const { value, start } = found;
+  const isQuoted = /[«"'“„‘「『`]$/.test(line.slice(0, start)) && joint !== undefined && joint.length <= 10;
+  if (!(isQuoted || access.test(whole)) || (joint !== undefined && isOtherThing(word, joint)))
+    return undefined;
+  if (!isTold(value) && !closes.test(line.slice(start + value.length))) return undefined;
+  const isSure =
+    isForeign ||
+    (joint === undefined
+      ? isShort && word !== "pass"
+      : !weakLink.test(joint) || /^[^\x00-\x7f]|^salas/.test(word));
+  const isWord = isSure
+    ? isPlainPassword(value)
+    : isTold(value) || (/\d/.test(value) && isPlainPassword(value));
+  return isWord ? [makeSpan(at + start, value, "password")] : undefined;
+}
+
+/** After "to" comes what somebody does, unless the password was set to it. */
+const weakLink = /(?<!\b(?:set|reset|changed|switched|updated) )\b(?:to|be|on|er)[ \t]*$/;
+
+/** In English a noun right after the word makes another thing of it: "password reset". */
+function isOtherThing(word: string, joint: string): boolean {
+  return (
+    /^pass(?:word|phrase|code)/.test(word) &&
+    !/^[ \t]*(?:(?:for|of|on|to|in|at|from|is|was|are|be|now|still|here|there|we|you|i)\b|[^A-Za-z]|$)/i.test(
+      joint,
+    )
+  );
+}
+
+function readLatin(
+  line: string,
+  isForeign: boolean,
+): { readonly value: string; readonly start: number } | undefined {
+  const match = (isForeign ? latinWord : besideAny).exec(line);
+  const raw = match?.[1] ?? "";
+  const value = raw.replace(/[`"'”’].*$/, "").replace(trailing, "");
+  return match === null || value === "" ? undefined : { value, start: match[0].length - raw.length };
+}
+
+const besideAny = /^(?!s[ \t])\p{L}{0,5}[ \t]["'“«\x60]?([\x21-\x7e]{6,64})/u;
 
 function isSaid(value: string, word: string, isDirect: boolean): boolean {
   if (/^pin$|code$/.test(word) && word !== "passcode" && /^\d{4,8}$/.test(value))
@@ -221,7 +324,9 @@ const pairOrList = new RegExp(String.raw`${beforePair}|\s(?:und|and|et|y|e|en|i|
 
 /** Whether a value that nothing but its place shows to be a password has more of one than a digit. */
 function isPlainlyOne(value: string): boolean {
-  return /\d.*\d|[!@#$%^&*]/.test(value) || isJoined(value);
+  return (
+    /\d.*\d|[!@#$%^&*]/.test(value) || isJoined(value) || (isScrambled(value, 8) && hasStrayCapitals(value))
+  );
 }
 
 /** `creds are bob:…`, `log in with bob / …` */
@@ -274,7 +379,8 @@ const telling =
 const explained =
   /\b(?:sha\d*|md5|hash|commit|digest|checksum|etag|uuid|guid|id|ids|revision|integrity|public|fingerprint|nonce|trace|request|thread|cache|version|blob|tree|signature|image|layer|build|run)\b/i;
 
-const namedAfter = /^\W{0,3}\s?(?:as|is)\b.{0,12}\b(?:token|key|secret|password|bearer)/i;
+const namedAfter =
+  /^\W{0,3}\s?(?:as|is)\b.{0,12}\b(?:token|key|secret|password|bearer)|^["')\]},;]{0,6}\s{0,4}(?:#|\/\/|--|←|<-)[^\n]{0,24}\b(?:token|key|secret|password|credential)/i;
 const opensLine = /^[\s>|`"'-]*(?:(?:(?:const|let|var|export|my|final)\s)?\w{1,20}\s?[:=]{1,2}\s?["'`]?)?$/;
 
 /** Whether a line announces what follows it: a heading, a comment, or a sentence that ends with the telling word. */
@@ -293,7 +399,7 @@ export function besideSecrets(text: string, runs: readonly CharRun[]): Span[] {
       end - start > 128 ||
       !isRandom(value) ||
       /[/.@+\\]/.test(text[start - 1] ?? "") ||
-      /[/.@\\(]/.test(text[end] ?? "")
+      /^(?:[/@\\(]|\.\w)/.test(text.slice(end, end + 2))
     )
       return [];
     const before = text.slice(Math.max(0, start - 90), start);
@@ -312,7 +418,8 @@ export function besideSecrets(text: string, runs: readonly CharRun[]): Span[] {
 
 /** `login=…`, and any setting of an `.env` file that looks random. */
 function isSetting(text: string, start: number, before: string): boolean {
-  if (/(?:login|auth|cred\w{0,8}|session|sid)=$/i.test(before)) return true;
+  if (/(?:login|auth|cred\w{0,8}|session|sess|sid|jwt|(?<![\w-])(?:[ra]t|refresh|access))=$/i.test(before))
+    return true;
   if (/(?:^|[\s"'])export [A-Z][A-Z0-9_]{1,40}=$/.test(before))
     return !explained.test(before.replaceAll("_", " "));
   return (

@@ -96,25 +96,56 @@ function holdsSecret(text: string): boolean {
         [...text.matchAll(/(["'])([^"'\n]{8,64})\1/g)].some((one) => looksTyped(one[2] ?? ""));
 }
 
-const continuation = /\\(\r?\n)/g;
 const colorCode = /(?:\x1b|\\{1,3}(?:u001b|x1b|033|e))\[[\d;]{0,12}[A-Za-z]/g;
 
-/** The text with continued lines joined and without colours, which may stand inside a secret; and the way back. */
+/** The number that an agent's reader or `cat -n` puts before a line. */
+const lineNumber = /^(?: {1,6}\d{1,6}\t| {0,6}\d{1,6}→)/gm;
+
+/** What joins the lines of one value: a backslash after it, or the quotes between two literals. */
+const lineJoin =
+  /\\\r?\n(?<=[\w+/=.:-]["']?\\\r?\n)[ \t]{0,40}(?!-)|(["'])(?<=[\w+/=.-]["'])[ \t]{0,8}(?:\\?\r?\n[ \t]{1,60}(?:[+.][ \t]{0,8})?|\\\r?\n|\+[ \t]{0,8}(?:\r?\n[ \t]{0,60})?)[fbr]?\1(?=[\w+/=-])/g;
+const adjacent = /(["'])\1(?<=[\w+/=.-]["']["'])(?=[\w+/=-])/g;
+const continuation = /\\(\r?\n)/g;
+
+/** The text as it is meant: without colours and lines' numbers, its continued lines joined; and the way back. */
 function flatten(text: string): { readonly plain: string; readonly place?: (span: Span) => Span } {
-  const joined =
-    text.includes("\\\n") || text.includes("\\\r\n")
-      ? text.replace(continuation, (gap) => " ".repeat(gap.length))
-      : text;
-  if (!joined.includes("\x1b[") && !/\\(?:u001b|x1b|033)\[/.test(joined)) return { plain: joined };
+  const steps: ((span: Span) => Span)[] = [];
+  let plain = text;
+  const cut = (pattern: RegExp) => {
+    const without = cutOut(plain, pattern);
+    if (without === undefined) return;
+    plain = without.plain;
+    steps.push(without.place);
+  };
+  if (plain.includes("\x1b[") || /\\(?:u001b|x1b|033)\[/.test(plain)) cut(colorCode);
+  if (plain.includes("→") || /^ {1,6}\d{1,6}\t/m.test(plain)) cut(lineNumber);
+  const isContinued = plain.includes("\\\n") || plain.includes("\\\r\n");
+  if (isContinued || /["'][ \t]{0,8}(?:\+|\r?\n[ \t])/.test(plain)) {
+    cut(lineJoin);
+    if (isContinued) cut(adjacent);
+  }
+  if (isContinued) plain = plain.replace(continuation, (gap) => " ".repeat(gap.length));
+  return steps.length === 0
+    ? { plain }
+    : { plain, place: (span) => steps.reduceRight((one, step) => step(one), span) };
+}
+
+/** The text without what a pattern matches, and the way back; undefined where it matches nothing. */
+function cutOut(
+  text: string,
+  pattern: RegExp,
+): { readonly plain: string; readonly place: (span: Span) => Span } | undefined {
   const cuts: { readonly at: number; readonly removed: number }[] = [];
   let removed = 0;
-  const plain = joined.replace(colorCode, (code, at: number) => {
-    removed += code.length;
-    cuts.push({ at: at - removed + code.length, removed });
+  const plain = text.replace(pattern, (piece, ...rest) => {
+    const at = rest.find((one) => typeof one === "number") as number;
+    cuts.push({ at: at - removed, removed: removed + piece.length });
+    removed += piece.length;
     return "";
   });
+  if (cuts.length === 0) return undefined;
   const shift = (at: number): number => at + (cuts[searchLast(cuts, at)]?.removed ?? 0);
-  // The end is that of the last character: colours after it are no part of the secret.
+  // The end is that of the last character: what was cut after it is no part of the secret.
   return { plain, place: ({ start, end, kind }) => ({ start: shift(start), end: shift(end - 1) + 1, kind }) };
 }
 

@@ -26,7 +26,7 @@ const printing = new RegExp(
     String.raw`\bsecretsmanager get-secret-value\b|\bssm get-parameters?\b[^\n]*--with-decryption|\becr get-login-password\b|\bgcloud (?:secrets versions access|auth (?:application-default )?print-\w+-token)\b`,
     String.raw`\baz (?:keyvault secret show|account get-access-token)\b|\bvault (?:kv get|read|print token|token create)\b[^\n]*(?:-field|token)|\bdoppler secrets get\b|\bchamber read\b|\binfisical secrets get\b`,
     String.raw`\bsecurity find-(?:generic|internet)-password\b[^\n]*-w|\bsecret-tool lookup\b|\bkeyring get\b|\bget secrets?\b[^\n]*(?:jsonpath|go-template|base64 (?:-d|--decode|-D))`,
-    String.raw`\b(?:echo|printenv|printf)\s[^\n|;]{0,20}\$?\{?\w*(?:TOKEN|PASS|PASSWORD|PASSWD|SECRET|API_?KEY|_PW|_PWD)\w*\}?["']?\s*$|\bopenssl rand\b|\b(?:pwgen|apg|makepasswd|pwqgen|diceware|xkcdpass)\b|\btoken_(?:urlsafe|hex)\(|\bdumpprivkey\b|/dev/u?random\b[^\n]*\b(?:base64|tr)\b|\b(?:ansible-vault view|sops (?:-d|decrypt)|gpg (?:-d|--decrypt)|age -d)\b`,
+    String.raw`\b(?:echo|printenv|printf)\s[^\n|;]{0,20}\$?\{?\w*(?:TOKEN|PASS|PASSWORD|PASSWD|SECRET|API_?KEY|_PW|_PWD)\w*\}?["']?\s*$|\bopenssl rand\b|\b(?:pwgen|apg|makepasswd|pwqgen|diceware|xkcdpass)\b|\btoken_(?:urlsafe|hex)\(|\bdumpprivkey\b|\boathtool\b|\bykman oath accounts code\b|/dev/u?random\b[^\n]*\b(?:base64|tr)\b|\b(?:ansible-vault view|sops (?:-d|decrypt)|gpg (?:-d|--decrypt)|age -d)\b`,
   ].join("|"),
   "i",
 );

@@ -1,6 +1,6 @@
 import { gradeName } from "./assignments.ts";
 import type { TellingParts } from "./telling.ts";
-import { isChosen, isGiven, isScrambled, isTold, makeSpan, type Span } from "./values.ts";
+import { isChosen, isGiven, isPlainPassword, isScrambled, isTold, makeSpan, type Span } from "./values.ts";
 
 /** Values under a telling heading: columns of any table, rows of SQL, and keys of a JSON object. */
 export function tableSecrets(text: string, parts: TellingParts): Span[] {
@@ -10,7 +10,10 @@ export function tableSecrets(text: string, parts: TellingParts): Span[] {
       return { start, end, words: match };
     });
   return [
-    ...columnSecrets(text, locate(heading)),
+    ...columnSecrets(
+      text,
+      locate(heading).filter(({ start }) => headingStart.test(text.slice(Math.max(0, start - 64), start))),
+    ),
     ...insertedSecrets(text, locate(insert)),
     ...copiedSecrets(text, locate(copy)),
     ...keySecrets(text, locate(objectOfSecrets)),
@@ -24,11 +27,11 @@ interface Located {
   readonly words: RegExpExecArray;
 }
 
-const headingWord = String.raw`(?:\w{1,20}[ _-]){0,2}(?:pass(?:word|wd|wort|phrase|code)?|pwd|pw|psk|mdp|secret|token|api[ _-]?key|access[ _-]?key|credential|kennwort|contraseña|clave|mot de passe|senha|wachtwoord|hasło|heslo|lösenord|parola|şifre|salasana|adgangskode|passord|パスワード|密码|密碼|비밀번호|пароль)s?(?:[ _-](?:key|token|hash))?`;
-const heading = new RegExp(
-  String.raw`(?<=^|[\n\0|│┃\t,;>]|  |\\n)[ "'*\x60]{0,12}(${headingWord})[ "'*\x60]{0,60}(?=[|│┃\t,;\n\r]|  |<\/th|$)`,
-  "gi",
-);
+const headingCore = String.raw`(?:pass(?:word|wd|wort|phrase|code)?|pwd|pw|psk|mdp|pin|t?otp|2fa|secret|token|api[ _-]?key|access[ _-]?key|credential|kennwort|contraseña|clave|mot de passe|senha|wachtwoord|hasło|heslo|lösenord|parola|şifre|salasana|adgangskode|passord|パスワード|密码|密碼|비밀번호|пароль)s?(?:[ _-](?:key|token|hash|code|seed|secret))?`;
+const heading = new RegExp(String.raw`(?:${headingCore})[ "'*\x60]{0,60}(?=[|│┃\t,;\n\r]|  |<\/th|$)`, "gi");
+/** What stands before it in its cell; looked at from the word back, which is many times faster. */
+const headingStart = /(?:^|[\n\0|│┃\t,;>]| {2}|\\n)[ "'*\x60]{0,12}(?:\w{1,20}[ _-]){0,2}$/;
+const wholeHeading = new RegExp(`^(?:\\w{1,20}[ _-]){0,2}${headingCore}$`, "i");
 
 /** Separators of the cells of a line, most telling first. */
 const separators = [/[|│┃]/, /\t+/, /;/, /,/, / {2,}/];
@@ -112,7 +115,8 @@ function secretsBelow(
     const end = endOfLine(text, at);
     const line = text.slice(at, Math.min(end, at + 2_000)).replace(/\0.*$/s, "");
     if (line.trim() !== "" && !/^[\s+|│┃├┼┤┌┬┐└┴┘─═╪╞╡:=-]+$/.test(line)) {
-      const cells = splitCells(line, at, separator);
+      let cells = splitCells(line, at, separator);
+      if (separator.source === " {2,}" && cells.length < names.length) cells = splitCells(line, at, / +/);
       if (cells.length !== names.length && !(separator.source === " {2,}" && cells.length > 1)) break;
       for (const i of columns) {
         const cell = cells[i];
@@ -122,18 +126,31 @@ function secretsBelow(
     at = end + 1;
   }
   return {
-    spans: [...below].flatMap(([i, cells]) => judgeColumn(cells, names[i] ?? "")),
+    spans: [...below].flatMap(([i, cells]) =>
+      judgeColumn(
+        cells,
+        names[i] ?? "",
+        names.some((name) => userHeading.test(name)),
+      ),
+    ),
     end: Math.min(at, text.length),
   };
 }
 
-/** A column that holds passwords holds nothing else: beside two of them, a word is one too. */
-function judgeColumn(cells: readonly Cell[], name: string): Span[] {
+/** What a row of logins names beside the password. */
+const userHeading =
+  /^(?:\w{1,20}[ _-])?(?:user|username|user ?name|login|account|e-?mail|mail|host|server|name|usuario|usu[aá]rio|utilisateur|identifiant|correo|correio|benutzer(?:name)?|konto|rechner|gebruiker(?:snaam)?|utente|användare|bruker|użytkownik|kullanıcı|логин|пользователь|用户|用户名|ユーザー?名?|사용자|아이디)$/i;
+
+/** A column that holds passwords holds nothing else: beside two of them, or beside users, a word is one too. */
+function judgeColumn(cells: readonly Cell[], name: string, hasUsers: boolean): Span[] {
   const found = cells.flatMap((cell) => judgeCell(cell, name));
   const others = cells.filter(({ text }) => text !== "" && !/^[-–—*]+$/.test(text));
-  if (found.length < 2 || found.length * 2 < others.length || !isPasswordName(name)) return found;
+  const isCertain = hasUsers || (found.length >= 2 && found.length * 2 >= others.length);
+  if (!isCertain || !isPasswordName(name)) return found;
   return others.flatMap(({ text, start }) =>
-    isGiven(text) && text.length <= 64 ? [makeSpan(start, text, "password")] : [],
+    isGiven(text) && text.length <= 64 && (isPlainPassword(text) || isTold(text) || found.length >= 2)
+      ? [makeSpan(start, text, "password")]
+      : [],
   );
 }
 
@@ -142,14 +159,15 @@ function isPasswordName(name: string): boolean {
 }
 
 function isTelling(name: string): boolean {
-  return new RegExp(`^${headingWord}$`, "i").test(name);
+  return wholeHeading.test(name);
 }
 
 function judgeCell(cell: Cell | undefined, name: string): Span[] {
   if (cell === undefined) return [];
   const isPassword = isPasswordName(name);
   const isRandom = isScrambled(cell.text, 12) || /[!@#$%^&*]/.test(cell.text);
-  const isSecret = isPassword ? isTold(cell.text) : isChosen(cell.text) && isRandom;
+  const isCode = /pin|otp|2fa|code|seed/i.test(name) && /^(?:\d{4,10}|[A-Z2-7]{16,64})$/.test(cell.text);
+  const isSecret = isCode || (isPassword ? isTold(cell.text) : isChosen(cell.text) && isRandom);
   return isSecret ? [makeSpan(cell.start, cell.text, isPassword ? "password" : "secret")] : [];
 }
 

@@ -8,7 +8,7 @@ import type { Span } from "./values.ts";
 const pieces = [
   "passw", "passp", "passc", "passin ", "passout", "passord", "pass:", "pass=", "pass ", 'pass"', "pass'", "pass,", "pass;", "pass|", "pass\t", "pass\n",
   "assword", "assphrase", "pwd=", "pwd:", "pwd ", 'pwd"', "pwd'", "pwd|", "pwd,", "pwd;", "pwd\t", " pw ", " pw?", " pw:", " pw=", ";pw=", '"pw"', "pw: ", "(pw ", "_pw_set", "mdp:", "mdp ",
-  "secret", "login", "logon", "log in", "cred", "signin", "unlock", " pin ", " pin:", "\npin:",  " pin=",  "psk=", "2fa code", "-time code",
+  "secret", "login", "logon", "log in", "cred", "signin", "unlock", "jump host", "jumphost", "cret word", "agic word", "ster word", " pin ", " pin:", "\npin:", "\npin ", "\npw ",  " pin=",  "psk=", "2fa code", "-time code",
   "token,", "token|", "token |", "token\t", "token  ", "token;", "token<", "tokens,", 'tokens"', "tokens\\",
   "api key", "api_key", "apikey", "access key", "access_key", 'keys"', "keys\\", 'sessions"',
   "authtoken", "http-basic", "user add", "user create", "setuser", "add_user", "adduser", "useradd", "create_user", "createuser",
@@ -16,7 +16,7 @@ const pieces = [
   " user=", "sudo -", "kinit", "cryptsetup", "ssh-add", "| su ", "ftp -", "env add", "stdin", "kv put", "config:set", "securestring",
   " otp", " totp", "puk ", " tan ", "passcode", "-otp", "fication code", "security code", "sms code", "ator code", " code.", " seed ", "seed:", "mnemonic", " phrase", "wallet",
   "2fa", "mfa ", "setup key", "set-up key", "license key", "licence key", "license:", "product key", "activation ", "serial key", "serial number", "wlan", "wi-fi", "wifi", "wpa2", " card ", " card:", "visa ", "amex", "kreditkarte", "cvv", "cvc", " cid ",
-  "covery codes", "backup codes", "scratch codes", "gency codes", "ungscodes", ":5432:", "masterauth", " on >", "r community ", "-server key", "isakmp", "shared-key", "rootpw", "ocommunity ", "option key", "createuser ", "auth.txt", "auth.conf", "user-pass", "\nauth ", "]:587", "]:465", "*:*:", ": psk", ": eap", ": xauth",
+  "covery codes", "backup codes", "scratch codes", "gency codes", "ungscodes", ":5432:", "masterauth", " on >", "r community ", "-server key", "isakmp", "shared-key", "rootpw", "ocommunity ", "option key", "createuser ", "auth.txt", "auth.conf", "user-pass", "\nauth ", "alias set", "accounts: [", 'accounts": [', 'accounts":[', "oathtool", "openconnect", "restic ", "borg ", "oor code", "ate code", "ess code", "arm code", "ock code", "code de ", "código", "codigo ", "codice ", "rrcode", "ngscode", "tscode", "пин-", "пин ", "код ", "認証コード", "確認コード", "인증번호", "인증 번호", "accounts:\n", "accounts\n", "\notp", "\ntotp", "\npuk", "\ntan ", "| xxd", "| base64", "| md5sum", "| sha", "| openssl", "| nc ", "| telnet", "]:587", "]:465", "*:*:", ": psk", ": eap", ": xauth",
   '"result"', '"kty"', "private-lines", " key ->", " key →", " key is", "key[", "key = {", "key = [", "key = new", "keybytes", "dc3dvcmq6", "/dev/tty", "mmand not found", ": not found", "hashcat", "cracked", "potfile", '"auth ', '"pass ', "-token ", " user ", "user: ",
   "fernet(", "hmac.new(", "aesgcm(", "yspec(", "from_key(", "vatekey(", "oaccount(", "key: ", 'key":', "op read", "salt", "csrf", "xsrf", "_pw=", "_pw ", "identified by", "mot_de_passe", "clé_", "cle_", " psk", "_psk", "psk:",
   "sqlplus", "impdp", "expdp", "sqlldr", "rman ", "sqlcl", "<(echo", "samba-tool", "mkpasswd",
@@ -26,10 +26,10 @@ const pieces = [
   "トークン", "キー: ", "キー：", "キーは", "비밀번호", "كلمة", "סיסמ", "รหัสผ่าน", "पासवर्ड",
 ];
 /** Words of two signs are too short for the pass. */
-const shortWords = /[密口令암토][码碼钥鑰令牌호큰]/g;
+const shortWords = /[密口令암토验驗][码碼钥鑰令牌호큰证證]/g;
 
 /** At the beginning of a text there is no blank before the first word. */
-const opensTelling = /^(?:pw|pin|auth)\b/;
+const opensTelling = /^(?:pw|pin|auth|t?otp|puk|tan)\b/;
 
 const window = 4;
 const hash = (a: number, b: number): number => (((a | 32) << 5) ^ (b | 32)) & 4095;

@@ -40,7 +40,11 @@ export function splitPieces(value: string): string[] {
 
 /** Variables, template slots and regular expressions. */
 export function isTemplate(value: string): boolean {
-  return variable.test(value) || slot.test(value) || expression.test(value);
+  return (
+    variable.test(value) ||
+    slot.test(value) ||
+    (expression.test(value) && (value.length < 40 || /\\[dws]|\(\?/.test(value)))
+  );
 }
 
 const variable = /^\$(?:[A-Z_]{2,}|[A-Za-z_]\w*$|env:|\d$)|^%\w+%$|^__\w+__$|^@@?[A-Z_]+@@?$|\$\w+->/;
@@ -59,7 +63,11 @@ const exampleWord =
 
 /** Examples from manuals. Long values count as real even if they contain EXAMPLE. */
 export function isExample(value: string): boolean {
-  return /EXAMPLE(?:KEY)?$/.test(value) || (value.length < 32 && exampleWord.test(value));
+  if (/EXAMPLE(?:KEY)?$/.test(value)) return true;
+  if (value.length >= 32 || !exampleWord.test(value)) return false;
+  // Some people do choose such a word; what they put behind it is no number that counts up.
+  const rest = value.replace(exampleWord, "");
+  return !(/^[A-Za-z]*[!@#$%^&*+.]*\d{4}[A-Za-z]\w*$/.test(rest) && !/1234|year|here/i.test(rest));
 }
 
 /** Paths and URLs: they say where a secret is, not what it is. */
@@ -207,6 +215,41 @@ export function isTold(value: string): boolean {
 /** Whether a value that stands where only a password can stand is one, and not a variable or an option. */
 export function isGiven(value: string): boolean {
   return value.length >= 4 && !/^[-<$]|\s/.test(value) && !isPlaceholder(value) && !isLocation(value);
+}
+
+/** What people say of a password that is none: its state, how it is made, and where it is. */
+const stateWords = wordSet(`
+  required optional mandatory incorrect correct invalid missing expired disabled enabled hidden visible secure insecure
+  unknown different identical plaintext plain blank random unique stored hashed salted encrypted written rotated saved
+  strong common sensitive empty short needed changed managed shared either somewhere always never already simply really
+  usually probably protected manager prompt policy length strength security database vault keychain keepass
+  keepassxc bitwarden lastpass dashlane environment variable config settings bcrypt argon2 scrypt pbkdf2 sha256 login
+  richtig falsch abgelaufen anders geheim sicher unsicher leer gleich bekannt unbekannt notwendig optional korrekt
+  gespeichert verschluesselt incorrecte correcte expiree invalide requis obligatoire faible vide dehors incorrecta correcta
+  caducada vencida invalida obligatoria requerida vacia errata corretta scaduta sbagliata richiesta incorreta correta
+  expirada vazia verkeerd verlopen onjuist vereist verplicht felaktig utgatt ogiltig broken gone outdated deprecated
+  obsolete reused public private known working failing there within inside handled passwort kennwort contrasena senha
+  wachtwoord haslo heslo parola salasana adgangskode passord losenord motdepasse reset active inactive pending status
+  postgres mariadb mongodb oracle docker github gitlab google azure admin administrator latest default bearer
+`);
+
+/**
+ * Whether a value may be a password of plain words, where the sentence or the column around it leaves no doubt that one
+ * stands there: no state, no name in code, no file and no product.
+ */
+export function isPlainPassword(value: string): boolean {
+  if (value.length < 6 || value.length > 64 || !/^[\x21-\x7e]+$/.test(value)) return false;
+  if (isPlaceholder(value) || isLocation(value) || isTechnical(value) || fileName.test(value)) return false;
+  if (
+    stateWords.has(value.toLowerCase().replace(/[^a-z0-9]/g, "")) ||
+    /^[A-Z_]+$|[(){}[\]<>=;|\\]/.test(value)
+  )
+    return false;
+  if (/^[a-z]+(?:[a-z]ed|[a-z]ing|able|ible|ment|tion)$|^\w+(?:[_.]\w+)+$/i.test(value))
+    return (
+      isJoined(value) || (!/(?:ed|ing|able|ible|ment|tion)$|^[A-Z_]+$/.test(value) && !ofCode.test(value))
+    );
+  return !/^[^A-Za-z]+$/.test(value) && !/^v?\d+(?:\.\d+)+/.test(value);
 }
 
 /** A secret's position in a text, and its kind. */
