@@ -1,3 +1,4 @@
+import { joinParts } from "./telling.ts";
 import {
   isChosen,
   isGiven,
@@ -281,6 +282,13 @@ const producer = /\b(?:echo|printf|yes)\s+((?:-[neE]{1,3}\s+)*)([^|;)}\n]{3,400}
 
 /** `echo secret | sudo -S …`, `docker login --password-stdin <<< secret`, `chpasswd <<EOF` */
 function inputSecrets(text: string): Span[] {
+  // Without something that is printed or follows, a program reads nothing here: what has neither is not looked at.
+  const given = [...text.matchAll(/<<|\b(?:echo|printf|yes)\s/g)].map(({ index }) => index);
+  const parts = joinParts(text, given, 240, 700);
+  return given.length === 0 ? [] : readInputs(parts.text).map(parts.place);
+}
+
+function readInputs(text: string): Span[] {
   const readers = [...text.matchAll(reader), ...text.matchAll(loginFile)];
   return readers.flatMap(({ index, 0: found }) => {
     const lineStart =

@@ -136,7 +136,7 @@ const forms: readonly Form[] = [
   ["token", /--?token[ =]["']?([a-z0-9]{6}\.[a-z0-9]{16})\b/g, isMixed],
   ["password", /\b(?:user|username|login|account)[ :]{1,2}[\w.@-]{2,40}\s?[/|,:]\s?(?:p(?:ass|w)\w{0,5}[ :=]{1,2})?([\x21-\x7e]{8,64})/gi, (value) => looksTyped(value.replace(/[.,;)]+$/, ""))],
   ["password", /"value"\s?:\s?"([^"\n\\]{6,400})"\s?,\s?"(?:name|key)"\s?:\s?"[^"\n]{0,60}(?:password|passwd|secret|token|api[._-]?key)"/gi, isChosen],
-  ["key", /(?:^|[\s("'*])(?:\w+['’]s|the|my|our) (?:\w{1,12} )?key ?(?:->|→|:|=|is) ?["'`*]*([\w+/=-]{20,200})/gim, random],
+  ["key", /key(?<=(?:^|[\s("'*])(?:\w+['’]s|the|my|our) (?:\w{1,12} )?key) ?(?:->|→|:|=|is) ?["'`*]*([\w+/=-]{20,200})/gim, random],
   ["key", /(?:^|[\s{,])["']?key["']?\s?[:=]\s?["']?([A-Za-z0-9]{32,128})(?=["']?(?:\s|$|[,}]))/gm, bareKey],
   ["password", /(?:password|secret|token|passphrase)\w{0,20}\s?=\s?''([^'\n]{6,200})''/gi, isGiven],
   ["token", /["'`]([\w+/=-]{20,200})["'`] = \w[^\n]{0,200}\.\w*(?:secret|token|password|api_key)\b/gi, random],

@@ -115,7 +115,8 @@ function readAnswer(text: string): string[] {
   return whole.split(/[\s"'`,;]+/).filter((word) => isChosen(word) && looksTyped(word));
 }
 
-const typedCommand = /(?:^|\n)[^\n$#%>]{0,60}[$#%>] ([^\n]{4,300})\n([^\n]{6,400})(?=\n|$)/g;
+// It begins with the rare sign and looks back, which is many times faster.
+const typedCommand = /[$#%>] (?<=(?:^|\n)[^\n$#%>]{0,60}[$#%>] )([^\n]{4,300})\n([^\n]{6,400})(?=\n|$)/g;
 
 /** `$ pass show a/b` with its output below, in one text. */
 export function printedSecrets(text: string): Span[] {

@@ -106,12 +106,22 @@ export interface TellingParts {
 const joint = "\n\0\n";
 
 export function findTellingParts(text: string): TellingParts {
+  return joinParts(text, findPieces(text), charsBefore, charsAfter);
+}
+
+/** The parts of a text around positions in it, in order, from so many characters before to so many after. */
+export function joinParts(
+  text: string,
+  positions: readonly number[],
+  before: number,
+  after: number,
+): TellingParts {
   const parts: { readonly start: number; end: number }[] = [];
-  for (const at of findPieces(text)) {
+  for (const at of positions) {
     const last = parts.at(-1);
-    const end = Math.min(text.length, at + charsAfter);
-    if (last && at - charsBefore <= last.end) last.end = end;
-    else parts.push({ start: Math.max(0, at - charsBefore), end });
+    const end = Math.min(text.length, at + after);
+    if (last && at - before <= last.end) last.end = end;
+    else parts.push({ start: Math.max(0, at - before), end });
   }
   const joined: string[] = [];
   const moves: { readonly at: number; readonly shift: number }[] = [];
