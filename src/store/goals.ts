@@ -77,14 +77,26 @@ function packBrief({ facts, ...brief }: GoalBrief) {
   ] as const;
 }
 
+/** By its places, into a plain literal: taken apart or spread, so many would take several times as long. */
 function unpackBrief(packed: PackedBrief): GoalBrief {
-  const [id, project, session, text, category, by, openedAt, closedAt, outcome, lesson, ...rest] = packed;
-  const [keptAt, best, batch, recheckAt, claim, openDebts, counts] = rest;
-  const facts = counts === null ? null : unpackFacts(counts);
-  // biome-ignore format: a list of names reads better in rows
   return {
-    id, project, session, text, category, by, openedAt, closedAt, outcome, lesson,
-    keptAt, best, batch, recheckAt, claim, openDebts, facts,
+    id: packed[0],
+    project: packed[1],
+    session: packed[2],
+    text: packed[3],
+    category: packed[4],
+    by: packed[5],
+    openedAt: packed[6],
+    closedAt: packed[7],
+    outcome: packed[8],
+    lesson: packed[9],
+    keptAt: packed[10],
+    best: packed[11],
+    batch: packed[12],
+    recheckAt: packed[13],
+    claim: packed[14],
+    openDebts: packed[15],
+    facts: packed[16] === null ? null : unpackFacts(packed[16]),
   };
 }
 
@@ -93,9 +105,15 @@ function packFacts({ calls, failed, overcome, corrections, retries, reverted, de
 }
 
 function unpackFacts(counts: readonly number[]): BriefFacts {
-  const [calls = 0, failed = 0, overcome = 0, corrections = 0, retries = 0, reverted = 0, dependencies = 0] =
-    counts;
-  return { calls, failed, overcome, corrections, retries, reverted, dependencies };
+  return {
+    calls: counts[0] ?? 0,
+    failed: counts[1] ?? 0,
+    overcome: counts[2] ?? 0,
+    corrections: counts[3] ?? 0,
+    retries: counts[4] ?? 0,
+    reverted: counts[5] ?? 0,
+    dependencies: counts[6] ?? 0,
+  };
 }
 
 function isGoalEntry(entry: LedgerEntry): entry is GoalEntry {
