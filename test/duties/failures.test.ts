@@ -195,6 +195,19 @@ describe("The recorded failures", () => {
     expect(await withKnack(desk, async (knack) => (await knack.lessons()).length)).toBe(2);
   });
 
+  test("6, much that was never shown: 25 names are listed, and all are counted", async () => {
+    const desk = aDesk();
+    for (let n = 0; n < 26; n++) {
+      const skill = join(desk.project, `.claude/skills/buoy-${n}`);
+      mkdirSync(skill, { recursive: true });
+      const head = `name: buoy-${n}\ndescription: Use when the depth at buoy ${n} is asked for.`;
+      writeFileSync(join(skill, "SKILL.md"), `---\n${head}\n---\n\n1. Read line ${n}.\n`);
+    }
+    await knackHere(["recall", "the depth at the pier"], { home: desk.home, cwd: desk.project });
+    const { never_shown, counts } = (await desk.goal("utility")).json;
+    expect([never_shown.length, counts.never_shown]).toEqual([25, 26]);
+  });
+
   test("8, two writers of one counter: what happens to goals is written by one module, but for what the hook saw", () => {
     const folder = join(root, "src");
     const writing = readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -229,6 +242,22 @@ describe("The recorded failures", () => {
       goal,
     );
     expect(wrong).toMatchObject({ code: 2 });
+  });
+
+  test("12, felt pressure: a waiver for the budget is judged by what was measured last before it", async () => {
+    const desk = aDesk();
+    const measured = (at: number, zone: string) =>
+      entry("g1", "goal.measured", at, { zone, usedTokens: 1, windowTokens: 2, because: `measured ${zone}` });
+    const [tight, fresh] = [measured(noon, "tight"), measured(noon + 1, "fresh")];
+    const waived = (waiver: string, at: number, cites: string) =>
+      entry("g1", "goal.waived", at, { waiver, duty: "utility", reason: "budget", cites });
+    await write(desk, [opened("g1", noon - 1), tight, waived("w1", noon, tight.key)]);
+    expect((await desk.duty("waivers", "g1")).verdict).toBe("pass");
+    await write(desk, [fresh, waived("w2", noon + 2, tight.key), waived("w3", noon + 3, fresh.key)]);
+    expect((await desk.duty("waivers", "g1")).reasons).toEqual([
+      expect.stringContaining("is not what was measured last"),
+      expect.stringContaining("the zone was fresh (measured fresh)"),
+    ]);
   });
 
   test.each([

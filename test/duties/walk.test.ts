@@ -208,12 +208,12 @@ describe("Phase 9.5d and the abbreviation policy, waivers and the zone", () => {
     const desk = aDesk();
     const goal = (await desk.as("s1", "open", "Read the tide table")).json.goal;
     await sees(desk, goal, "waivers", "pass", "none is false");
-    const waive = (duty: string) =>
+    const waive = (duty: string, of: string = goal) =>
       desk.as(
         "s1",
         "waive",
         "--goal",
-        goal,
+        of,
         "--duty",
         duty,
         "--reason",
@@ -228,9 +228,11 @@ describe("Phase 9.5d and the abbreviation policy, waivers and the zone", () => {
     const boards = async () =>
       (await desk.goal("board")).json.goals.map(({ text }: { text: string }) => text);
     expect(await boards()).toEqual(["Read the tide table"]);
-    await waive("reflection");
-    await waive("retrieval");
-    expect(await boards()).toEqual(["Read the tide table", "Investigate: false waivers"]);
+    const other = (await desk.as("s1", "open", "Read the chart")).json.goal;
+    await waive("reflection", other);
+    await waive("retrieval", other);
+    expect(await boards()).toEqual(["Read the tide table", "Read the chart", "Investigate: false waivers"]);
+    // Those of the session's other goals count.
     await sees(desk, goal, "waivers", "fail", "waiver of reflection");
   });
 
@@ -244,6 +246,7 @@ describe("Phase 9.5d and the abbreviation policy, waivers and the zone", () => {
     const blocked = (await conclude("The gauge is down", "--blocks", "release")).json;
     const idle = (await conclude("The chart is old")).json;
     const own = (await desk.as(session, "claim", "--goal", silent)).json;
+    await desk.goal("observe", "The chart is from 1912", "--novelty", "0", "--goal", silent);
     const waive = async (of: string, duty: string, reason: string, cites: string) => {
       const words = ["--duty", duty, "--reason", reason, "--cites", cites];
       return (await desk.as(session, "waive", "--goal", of, ...words)).json.proved;
@@ -389,6 +392,9 @@ describe("Phase 9.7, the check-in", () => {
     expect((await desk.goal("debts")).json.debts).toMatchObject([
       { reason: "encoding_drift_checkpoint", priority: "HIGH" },
     ]);
+    expect((await desk.duty("full-reflection", goal)).verdict).toBe("pass");
+    desk.pass(6 * 24 * 60 * minutes);
+    expect((await desk.duty("full-reflection", goal)).verdict).toBe("fixable");
   });
 
   test("tries blocking conclusions again, and frees what a wrong one blocked", async () => {
@@ -469,11 +475,17 @@ describe("Phase 9.8 and the utility report", () => {
     await withKnack(desk, async (knack) => {
       const project = await knack.projectAt(desk.project);
       const caller = { project, session: null, actor: "person", who: "me" } as const;
-      for (let n = 0; n < 20; n++) {
+      const end = async (n: number, outcome: string) => {
         desk.pass(1_000);
         const { data } = await knack.goal("open", caller, { text: `Measure the depth at buoy ${n}` });
-        await knack.goal("close", caller, { goal: String(data.goal) });
-      }
+        await knack.goal("close", caller, { goal: String(data.goal), outcome });
+        return knack.goal("check", caller, { goal: String(data.goal) });
+      };
+      const isDue = ({ data }: Awaited<ReturnType<typeof end>>) =>
+        JSON.stringify(data).includes("knack goal full-reflection");
+      for (let n = 0; n < 18; n++) await end(n, n < 4 ? "skipped" : "done");
+      expect(isDue(await end(18, "failed"))).toBe(false);
+      expect(isDue(await end(19, "done"))).toBe(true);
     });
     const goal = await desk.open("Measure the depth at the pier");
     await withKnack(desk, async (knack) => {
@@ -482,7 +494,7 @@ describe("Phase 9.8 and the utility report", () => {
       await sees(desk, goal, "full-reflection", "pass", "put off");
       await knack.giveBack(lease);
     });
-    await sees(desk, goal, "full-reflection", "fixable", "20 productive goals since the last one");
+    await sees(desk, goal, "full-reflection", "fixable", "15 productive goals since the last one");
     await repaired(desk, goal, "full-reflection");
     await sees(desk, goal, "full-reflection", "pass", "it is not due");
     await sees(desk, goal, "utility", "fixable", "20 goals since the last look");
@@ -534,6 +546,25 @@ describe("After a batch, and pre-fetched research", () => {
     const [begun = ""] = await desk.live("begun", [asked("Measure the depth at buoy 2"), ran("ls")], null);
     await desk.goal("prefetch", "They shrink when wet", "--topic", "lead lines", "--goal", begun);
     await sees(desk, begun, "prefetch", "pass", "handed over late");
+  });
+});
+
+describe("What agents say of a goal", () => {
+  test("is held to what is recorded: a claim until it ends, and an outcome that something shows", async () => {
+    const desk = aDesk();
+    const goal = await desk.open("Measure the depth at the pier");
+    const as = (agent: string, ...words: string[]) => desk.as(agent, ...words, "--goal", goal);
+    expect((await as("a", "claim", "--hours", "1")).json).toMatchObject({ claimed: true });
+    expect(await as("b", "claim")).toMatchObject({ code: 1, json: { claimed: false, by: "a" } });
+    desk.pass(61 * minutes);
+    expect((await as("b", "claim")).json).toMatchObject({ claimed: true });
+    expect(await as("a", "release")).toMatchObject({ code: 1, json: { released: false } });
+    expect((await as("b", "release")).json).toMatchObject({ released: true });
+    expect(await as("a", "close", "--outcome", "blocked")).toMatchObject({ code: 2 });
+    await as("a", "conclude", "The pier is closed", "--blocks", "measuring");
+    expect((await as("a", "close", "--outcome", "blocked")).json).toMatchObject({ closed: "not-needed" });
+    const [begun = ""] = await desk.live("begun", [asked("Measure the depth at buoy 1"), ran("ls")], null);
+    expect(await desk.goal("close", "--outcome", "skipped", "--goal", begun)).toMatchObject({ code: 2 });
   });
 });
 
