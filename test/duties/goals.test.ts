@@ -54,6 +54,11 @@ const asks: readonly {
 }[] = [
   { says: "talk alone", steps: [asked("How are you today?"), replied("Fine.")], goals: [] },
   {
+    says: "a look at what Knack knows, and nothing else",
+    steps: [asked(first), ran("knack goal board"), replied("No goal is open here.")],
+    goals: [],
+  },
+  {
     says: "two asks",
     steps: [...work(first), ...work("Draw a chart of the harbor")],
     goals: [first, "Draw a chart of the harbor"],
@@ -150,6 +155,30 @@ const asks: readonly {
     goals: ["Planning instructions"],
   },
 ];
+
+const ends: readonly { readonly says: string; readonly steps: readonly Step[]; readonly outcome: string }[] =
+  [
+    { says: "a call that worked", steps: work(first), outcome: "done" },
+    {
+      says: "the person, who stopped it",
+      steps: [asked(first), ran("ls"), asked("[Request interrupted by user]")],
+      outcome: "failed",
+    },
+    {
+      says: "a call that failed",
+      steps: [asked(first), failed("node tides.mjs", "Error: no tides"), done],
+      outcome: "failed",
+    },
+    {
+      says: "a look that found nothing",
+      steps: [
+        ...work(first).slice(0, 2),
+        failed("cat may.txt", "cat: may.txt: No such file or directory"),
+        done,
+      ],
+      outcome: "done",
+    },
+  ];
 
 const untimed: readonly Step[] = [
   asked(first),
@@ -339,13 +368,18 @@ const home = sharedFolder();
 let all: Awaited<ReturnType<typeof liveAll>> = [];
 
 beforeAll(async () => {
-  all = await liveAll(home, [...[...asks, ...works].map(({ steps }) => steps), untimed]);
+  all = await liveAll(home, [...[...asks, ...works, ...ends].map(({ steps }) => steps), untimed]);
 });
 
 describe("The goals of a session", () => {
   test.each(asks.map((one, n) => ({ ...one, n })))("are of $says: $goals.length", ({ n, goals }) => {
     expect(all[n]?.map(({ text }) => text)).toEqual(goals);
   });
+
+  test.each(ends.map((one, n) => ({ ...one, n: asks.length + works.length + n })))(
+    "are $outcome where they end with $says",
+    ({ n, outcome }) => expect(all[n]?.map(({ closed }) => closed?.outcome)).toEqual([outcome]),
+  );
 
   test("have no end before their beginning, whatever times the transcript has", () => {
     const [goal] = all.at(-1) ?? [];

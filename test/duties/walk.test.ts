@@ -497,6 +497,8 @@ describe("Phase 9.8 and the utility report", () => {
     await sees(desk, goal, "full-reflection", "fixable", "15 productive goals since the last one");
     await repaired(desk, goal, "full-reflection");
     await sees(desk, goal, "full-reflection", "pass", "it is not due");
+    // Nobody holds it any more.
+    expect((await desk.goal("full-reflection")).json).not.toMatchObject({ deferred: true });
     await sees(desk, goal, "utility", "fixable", "20 goals since the last look");
     await repaired(desk, goal, "utility");
     await sees(desk, goal, "utility", "pass", "it is not due");
@@ -524,13 +526,16 @@ describe("After a batch, and pre-fetched research", () => {
     await desk.goal("observe", "Always pull the lead line by hand", "--goal", one);
     await desk.goal("observe", "Never pull the lead line by hand", "--goal", two);
     await desk.goal("observe", "The chart calls the buoy by its old name", "--goal", one);
+    // What one goal says twice is not common to both.
+    await desk.goal("observe", "The pilot wants to be called at noon", "--goal", one);
+    await desk.goal("observe", "The pilot wants to be called at noon today", "--goal", one);
     await desk.goal("observe", "The chart calls this buoy by its old name", "--goal", two);
     const { json } = await desk.goal("predict", "It is five metres deep", "--goal", one);
     const how = ["--outcome", "corrected", "--surprise", "8", "--because", "a wreck lies there"];
     await desk.goal("resolve", "--prediction", json.prediction, ...how, "--goal", one);
     const looked = (await desk.goal("batch", "--goal", two)).json;
     expect(looked).toMatchObject({ batch: "b", predicted: 1 });
-    expect(looked.text).toContain("in common: The chart calls this buoy by its old name");
+    expect(looked.text).toContain("in common: The chart calls this buoy by its old name · surprised");
     expect(looked.text).toContain("surprised: a wreck lies there");
     expect(looked.text).toContain(
       "contradicts: Always pull the lead line by hand / Never pull the lead line by hand",
