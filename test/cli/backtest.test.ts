@@ -97,8 +97,8 @@ describe("knack backtest", () => {
     expect(plain.stdout).toContain("1 time it would have shown something that did not help");
     expect(plain.stdout).toMatch(/^harbor +4 +3 +2 +2 +1$/m);
     const { stdout } = await knackHere(["backtest", "--examples"], { home, env });
-    expect(stdout).toContain("Right: 3");
-    expect(stdout).toContain("Wrong: 1");
+    expect(stdout).toMatch(/^Replayed \d+ sessions of[\s\S]*^Right answers: 3$/m);
+    expect(stdout).toContain("Wrong answers: 1");
     expect(stdout).toMatch(
       /^at the failure, harbor {2}\d{4}-\d\d-\d\d, ~\/\.claude\/projects\/-home-dev\/\w+\.jsonl:\d+\n {2}ran .+ → .+\n {2}answer .+\n {2}then /m,
     );

@@ -164,12 +164,9 @@ function showingJson(showing: ReplayHit | ReplayWrong) {
 function describeBacktest(result: Backtest, screen: Screen, paths: readonly string[] | null): Lines {
   const figures = computeFigures(result);
   const projects = listProjects(result);
-  const starts = result.sessions.flatMap(({ session }) => session.startedAt ?? []);
-  const span = starts.length === 0 ? "" : `, ${formatSpan(Math.min(...starts), Math.max(...starts))}`;
   const more = projects.length - shownProjects;
   return [
-    `Replayed ${several(figures.sessions, "session")} of ${several(projects.length, "project")}${span}: ${several(figures.prompts, "prompt")}, ${several(figures.failures, "failure")}.`,
-    "At each point Knack knew only what earlier sessions had taught.",
+    describeReplay(result),
     "",
     describeFigures(figures),
     result.chronic.map(describeChronic),
@@ -191,6 +188,17 @@ function describeBacktest(result: Backtest, screen: Screen, paths: readonly stri
     ),
     "",
     `See each of them: ${screen.knack} backtest${repeatPaths(paths)} --examples`,
+  ];
+}
+
+function describeReplay(result: Backtest): Lines {
+  const { sessions, prompts, failures } = computeFigures(result);
+  const projects = listProjects(result).length;
+  const starts = result.sessions.flatMap(({ session }) => session.startedAt ?? []);
+  const span = starts.length === 0 ? "" : `, ${formatSpan(Math.min(...starts), Math.max(...starts))}`;
+  return [
+    `Replayed ${several(sessions, "session")} of ${several(projects, "project")}${span}: ${several(prompts, "prompt")}, ${several(failures, "failure")}.`,
+    "At each point Knack knew only what earlier sessions had taught.",
   ];
 }
 
@@ -267,11 +275,11 @@ function describeExamples(result: Backtest, screen: Screen): Lines {
       .map((wrong) => describeAnswer(wrong, wrong.because, screen));
   const page = flatLines([
     part(
-      "Right",
+      "Right answers",
       hits.map((hit) => describeAnswer(hit, describeHelp(hit), screen)),
     ),
-    part("Useless", ofVerdict("useless")),
-    part("Wrong", ofVerdict("wrong")),
+    part("Useless answers", ofVerdict("useless")),
+    part("Wrong answers", ofVerdict("wrong")),
     part(
       "Solved before, and Knack would have had no answer",
       missed.map(({ met, error, before, ...spot }) => [
@@ -289,9 +297,13 @@ function describeExamples(result: Backtest, screen: Screen): Lines {
       ]),
     ),
   ]);
-  return page.length > 0
-    ? page.slice(0, -1)
-    : ["No failure had been solved in an earlier session, and Knack would have shown nothing."];
+  return [
+    describeReplay(result),
+    "",
+    page.length > 0
+      ? page.slice(0, -1)
+      : "No failure had been solved in an earlier session, and Knack would have shown nothing.",
+  ];
 }
 
 const occasions: Record<ReplayHit["occasion"], string> = {
