@@ -1,7 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
+import { createApp } from "../../src/web/app.ts";
+import { Guard } from "../../src/web/guard.ts";
 import { knackHere } from "../helpers/here.ts";
+import { root } from "../helpers/knack.ts";
 import { databaseSessions, machine } from "../helpers/machine.ts";
 import { openPage, openSharedPage } from "../helpers/page.ts";
 import { sharedFolder, tempFolder } from "../helpers/temp.ts";
@@ -113,8 +118,39 @@ describe("The page's server", () => {
     const { text } = await looked.get("/inbox");
     expect(text).toContain("Read-only: nothing can be changed here.");
     expect(text).not.toContain('<form class="act"');
-    const form = await page.form();
-    expect((await looked.post({ do: "undo", form })).status).toBe(403);
+  });
+
+  test("with --read-only makes no change for whoever has the secret of its forms either", async () => {
+    const guard = new Guard(() => 4321);
+    const ask = async (readOnly: boolean) => {
+      let changes = 0;
+      const change = async () => {
+        changes++;
+        return { isDone: true, says: "Done.", undo: null };
+      };
+      const desk = { command: "knack", readOnly, formSecret: guard.formSecret };
+      const assets = pathToFileURL(join(root, "dist/page/"));
+      const app = createApp({ guard, desk, change, assets } as unknown as Parameters<typeof createApp>[0]);
+      const { status } = await app.request("/do", {
+        method: "POST",
+        headers: {
+          ...{ host: "127.0.0.1:4321", origin: "http://127.0.0.1:4321" },
+          ...{ cookie: `${guard.cookie}=${guard.cookieValue}` },
+          "content-type": "application/x-www-form-urlencoded",
+        },
+        body: new URLSearchParams({ do: "undo", form: guard.formSecret }).toString(),
+      });
+      return { status, changes };
+    };
+    expect(await ask(true)).toEqual({ status: 403, changes: 0 });
+    expect(await ask(false)).toEqual({ status: 303, changes: 1 });
+  });
+
+  test("lets the browser that it starts in once by that address, and a person as often as they like", () => {
+    const guard = new Guard(() => 4321);
+    const once = guard.onceToken;
+    expect([guard.admits(once), guard.admits(once), guard.admits("")]).toEqual([true, false, false]);
+    expect([guard.admits(guard.token), guard.admits(guard.token)]).toEqual([true, true]);
   });
 
   test("listens on this machine alone, and ends with Ctrl-C while a page is open", async () => {
