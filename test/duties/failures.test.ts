@@ -121,6 +121,24 @@ describe("The recorded failures", () => {
     expect(counts).toEqual([1, 2, 3, 4, 5]);
   });
 
+  test("1, an end that stays: a goal that goes on is open again, and only what came after a debt settles it", () => {
+    const end = [opened("g1", 10), closed("g1", 20)];
+    expect(fold(end).closed?.at).toBe(20);
+    expect(fold([...end, { ...opened("g1", 30), key: "again" }]).closed).toBe(null);
+    expect(fold([...end, { ...opened("g1", 30), key: "again" }, closed("g1", 40)]).closed?.at).toBe(40);
+    const debt = (reason: string) =>
+      entry("g1", "goal.debt", 21, { debt: "d1", reason, priority: "HIGH", page: null });
+    const kept = (at: number) =>
+      entry("g1", "goal.kept", at, { observation: null, how: "goal", name: "g1", insight: "It is May" });
+    const reflected = (at: number) =>
+      entry("g1", "goal.reflected", at, { prediction: "p1", text: "Look at the month" });
+    const isSettled = (...more: readonly GoalEntry[]) => fold([...end, ...more]).debts[0]?.settled;
+    const [lesson, thought] = [debt("deep_outcome_without_encoding"), debt("prediction_without_reflection")];
+    expect([isSettled(lesson, kept(15)), isSettled(lesson, kept(22))]).toEqual([false, true]);
+    expect([isSettled(thought, reflected(15)), isSettled(thought, reflected(22))]).toEqual([false, true]);
+    expect([isSettled(lesson, reflected(22)), isSettled(thought, kept(22))]).toEqual([false, false]);
+  });
+
   test("2 and 9, fields without a writer, or a reader: every entry type is written in one place and folded", () => {
     const folder = join(root, "src");
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
