@@ -3,6 +3,7 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -71,8 +72,7 @@ describe.each(ids)("Knack in %s", (id) => {
     expect(out.acts.length).toBeGreaterThan(0);
     expect(filesIn(own.home)).toEqual(installed);
     await installer(own).uninstall(null);
-    expect(filesIn(own.home)).toEqual({});
-    expect(existsSync(own.knackHome)).toBe(false);
+    expect(readdirSync(own.home)).toEqual([]);
     expect(await installer(own).uninstall(null)).toEqual({ acts: [], remaining: [] });
   });
 
@@ -85,7 +85,7 @@ describe.each(ids)("Knack in %s", (id) => {
     expect(texts.map(([, text]) => text).join()).toContain("/new/hook.cjs");
     expect(texts.map(([, text]) => text).join()).not.toContain("/opt/some node");
     await installer(next).uninstall(null);
-    expect(filesIn(own.home)).toEqual({});
+    expect(readdirSync(own.home)).toEqual([]);
   });
 
   test("goes out of the agent although Knack's home was deleted", async () => {

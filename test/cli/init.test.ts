@@ -170,6 +170,7 @@ describe("knack init", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("Found Gemini CLI. There are no sessions");
     expect(stdout).toMatch(/undo: +knack uninstall gemini/);
+    expect(stdout).toContain("knack config set judge gemini (or claude, codex,");
     expect(existsSync(join(home, ".gemini/extensions/knack/.gemini-extension-install.json"))).toBe(true);
   });
 

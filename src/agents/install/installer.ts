@@ -264,7 +264,9 @@ class Installer {
       ...{ path: this.recordPath, what: "write", says: "what is installed elsewhere stays" },
       perform: () => this.writeRecord({ changed, notes }),
     };
-    for (const one of own) steps.push(...this.restoreAround(one));
+    // Innermost folders first: one is empty when those in it are gone.
+    const depth = ({ made }: ChangedFile) => made[0]?.length ?? 0;
+    for (const one of [...own].sort((a, b) => depth(b) - depth(a))) steps.push(...this.restoreAround(one));
     if (before) steps.push(...(await this.restoreNotes(before, machine)));
     steps.push(...(changed.length > 0 ? [rewrite] : this.removeProgram()));
     return { steps, remaining };

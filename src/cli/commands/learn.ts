@@ -540,7 +540,7 @@ async function showExamples(call: AnyCall): Promise<number> {
         await describeStory(knack, suggestions, screen),
         "Go on (nothing was written):",
         alignColumns([
-          [`  ${screen.knack} init`, "set Knack up, once an agent has worked on this machine"],
+          [`  ${screen.knack} init`, "set Knack up, once an agent is on this machine"],
           [
             `  ${screen.knack} backtest --examples`,
             "every failure of the bundled sessions, and what Knack knew",

@@ -84,14 +84,12 @@ export function createScreen(env: CliEnv): Screen {
   };
 }
 
-/** The first agent that left sessions here and can judge. */
+/** The first agent that left sessions here and can judge, or else that has its folder here. */
 function findUsedJudge(env: CliEnv): JudgeAgent {
   const surroundings = { home: userHome(env), env };
-  const isUsed = (id: JudgeAgent) =>
-    findAgent(id)
-      .sessionFolders(surroundings)
-      .some((one) => existsSync(one));
-  return judgeAgents.find(isUsed) ?? judgeAgents[0];
+  const hasSessions = (id: JudgeAgent) => findAgent(id).sessionFolders(surroundings).some(existsSync);
+  const isThere = (id: JudgeAgent) => existsSync(findAgent(id).home(surroundings));
+  return judgeAgents.find(hasSessions) ?? judgeAgents.find(isThere) ?? judgeAgents[0];
 }
 
 /** The width of a terminal; null for what is none, or does not say. */
