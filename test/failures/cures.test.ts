@@ -664,6 +664,7 @@ describe("a recovery", () => {
     expect(recoveries(fails, ran("npx tide go | true", "masked"))[0]?.worked).toBeNull();
     expect(recoveries(fails, ran("npx tide go", "ok"))[0]?.worked?.ref).toBe("e3");
     const reader = new CallReader();
+    expect(recoveries(fails, ran("npx tide go", "ok", "No tides configured"))[0]?.worked).toBeNull();
     expect(reader.hasWorked(ran("npx tide go | true", "masked"))).toBe(false);
     expect(reader.hasWorked(ran("npx tide go", "ok"))).toBe(true);
   });
