@@ -87,7 +87,7 @@ describe("A decision on the page", () => {
       "---\nname: test-needs-env\ndescription: Use before npm test.\n---\n\nCopy .env.test first.\r\n";
     expect((await page.get(`/lessons/${id}`)).text).toContain(">pending</span>");
     const after = await page.post({ do: "keep-lesson", id, where: "me", text, back: "/inbox?at=0" });
-    expect((await page.get(`/lessons/${id}`)).text).toContain(">active</span>");
+    expect((await page.get(`/lessons/${id}`)).text).toContain('<span class="tag good">active</span>');
     expect(after.text).toContain(`${bare} is kept.`);
     expect(after.text).toContain('name="do" value="undo"');
     expect(after.text).toContain("Nothing waits for you.");
