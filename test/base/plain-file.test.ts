@@ -144,6 +144,7 @@ const readingAnyway = [
   "cli/commands/review.ts",
   "cli/loop/loop.ts",
   "cli/screen/keep.ts",
+  "cli/team/team.ts",
   "hook/hook.ts",
   "hook/session.ts",
   "hook/start.ts",
