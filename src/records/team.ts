@@ -1,7 +1,9 @@
 /** What an entry of a team's ledger says; `subject` is what it says that about. */
 export type TeamEntryKind =
-  /** A machine's public key. The database takes it from the member's own login only. */
+  /** A machine's public key, with what shows that its member was invited. */
   | "machine.registered"
+  /** The public key of an invitation, and whether whom it is for is a maintainer: the subject is the member. */
+  | "member.invited"
   /** A lesson or a package that a member shared: the subject is the hash of its words. */
   | "lesson.shared"
   | "skill.shared"

@@ -1,13 +1,7 @@
 import type { StoredTeamEntry, TeamEntry } from "../records/index.ts";
-import type { ArrivedEntry } from "../store/index.ts";
-import {
-  findForgery,
-  nameShare,
-  type RegisteredMachine,
-  readEntry,
-  readRegistration,
-  type SignatureCheck,
-} from "./signing.ts";
+import { type ArrivedEntry, computeEntryId } from "../store/index.ts";
+import { nameShare, readEntry } from "./signing.ts";
+import type { Trust } from "./trust.ts";
 
 /** Characters of an entry, by what it says, and of all entries of one author. */
 export const shareLimits = { lesson: 16_000, skill: 200_000, other: 4_000, author: 64_000_000 } as const;
@@ -21,17 +15,16 @@ interface RefusedEntry {
 
 interface Admission {
   readonly team: string;
-  /** The machines that are known here; what an entry registers joins them. */
-  readonly machines: Map<string, RegisteredMachine>;
+  /** Whose machines are believed; what is admitted adds to it. */
+  readonly trust: Trust;
   /** Characters that each author has here already; what is admitted is added. */
   readonly sizes: Map<string, number>;
-  readonly isSignedBy: SignatureCheck;
 }
 
 /** Of entries that came from the team's database, those that are what their authors wrote, and not too large. */
 export function admitEntries(
   arriving: readonly ArrivedEntry[],
-  { team, machines, sizes, isSignedBy }: Admission,
+  { team, trust, sizes }: Admission,
 ): { readonly admitted: StoredTeamEntry[]; readonly refused: RefusedEntry[] } {
   const admitted: StoredTeamEntry[] = [];
   const refused: RefusedEntry[] = [];
@@ -39,16 +32,12 @@ export function admitEntries(
     const entry = readEntry(signed);
     const author = entry?.author ?? "";
     const size = (sizes.get(author) ?? 0) + signed.content.length;
-    const because =
-      entry === null ? "it is no entry" : findFault(entry, { team, machines, size, isSignedBy });
+    const because = entry === null ? "it is no entry" : findFault(entry, { team, trust, size });
     if (entry === null || because !== null) {
       refused.push({ id: signed.id, author, because: because ?? "" });
       continue;
     }
     sizes.set(author, size);
-    const registered = readRegistration(entry);
-    // Whose a machine is, is said once: a key cannot change hands.
-    if (registered && !machines.has(entry.machine)) machines.set(entry.machine, registered);
     admitted.push({ ...entry, recordedAt: receivedAt });
   }
   return { admitted, refused };
@@ -56,11 +45,11 @@ export function admitEntries(
 
 function findFault(
   entry: TeamEntry,
-  { team, machines, size, isSignedBy }: Omit<Admission, "sizes"> & { readonly size: number },
+  { team, trust, size }: Omit<Admission, "sizes"> & { readonly size: number },
 ): string | null {
   if (entry.team !== team) return "it is another team's";
-  const machine = machines.get(entry.machine) ?? readRegistration(entry) ?? undefined;
-  return findOversize(entry, size) ?? findForgery(entry, machine, isSignedBy) ?? findMisnamed(entry);
+  if (entry.id !== computeEntryId(entry)) return "it was changed after it was signed";
+  return findOversize(entry, size) ?? findMisnamed(entry) ?? trust.admit(entry);
 }
 
 function findOversize({ kind, content }: TeamEntry, size: number): string | null {

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { groupBy, makeId } from "../base/index.ts";
 import type { StoredTeamEntry } from "../records/index.ts";
 import type { SignedDigest } from "../store/index.ts";
-import { foldMeasured, type TeamDay, type TeamShare } from "./fold.ts";
+import { foldMeasured, listMaintainers, type TeamDay, type TeamShare } from "./fold.ts";
 import type { TeamState } from "./machine.ts";
 import { createSignatureCheck, type MachineKey, signText } from "./signing.ts";
 
@@ -61,14 +61,14 @@ export function sealDigest(digest: Omit<Digest, "machine">, key: MachineKey) {
 /** A digest that a maintainer's machine signed; null for any other. */
 export function readDigest(
   { content, signature }: Pick<SignedDigest, "content" | "signature">,
-  { team, members, machines }: Pick<TeamState, "team" | "members" | "machines">,
+  { team, members, trust }: Pick<TeamState, "team" | "members" | "trust">,
 ): Digest | null {
   try {
     const { success, data } = z.safeParse(shape, JSON.parse(content));
     if (!success || data.team !== team) return null;
-    const signer = machines[data.machine];
-    const author = members.find(({ id }) => id === signer?.member);
-    if (signer === undefined || author?.role !== "maintainer" || author.removedAt !== null) return null;
+    const signer = trust.machines[data.machine];
+    const author = listMaintainers(members, trust).find(({ id }) => id === signer?.member);
+    if (signer === undefined || author === undefined || author.removedAt !== null) return null;
     return createSignatureCheck()({ content, signature }, signer.publicKey) ? data : null;
   } catch {
     return null;

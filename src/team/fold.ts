@@ -79,18 +79,24 @@ function readBody<Body>(shape: z.ZodMiniType<Body>, entry: StoredTeamEntry | und
   }
 }
 
+/** Who has a say in the team: whom the database has as maintainers, and other maintainers invited as such. */
+export function listMaintainers<Member extends Pick<TeamMember, "id" | "role">>(
+  members: readonly Member[],
+  { maintainers }: { readonly maintainers: readonly string[] },
+): Member[] {
+  return members.filter(({ id, role }) => role === "maintainer" && maintainers.includes(id));
+}
+
 /** The rules of the team. A maintainer's word counts; that of one who was removed counts as far as it is older. */
 export function foldRules(
   entries: readonly StoredTeamEntry[],
-  members: readonly Pick<TeamMember, "id" | "role" | "removedAt">[],
+  maintainers: readonly Pick<TeamMember, "id" | "removedAt">[],
   now: number,
 ): TeamRules {
-  const byId = new Map(members.map((member) => [member.id, member]));
+  const byId = new Map(maintainers.map((member) => [member.id, member]));
   const said = entries.filter((entry) => {
     const member = byId.get(entry.author);
-    return (
-      member?.role === "maintainer" && (member.removedAt === null || readTime(entry, now) < member.removedAt)
-    );
+    return member && (member.removedAt === null || readTime(entry, now) < member.removedAt);
   });
   const ofKind = (kind: TeamEntryKind) => said.filter((entry) => entry.kind === kind);
   const byMember = groupBy(ofKind("member.distrusted"), ({ subject }) => subject);

@@ -6,6 +6,7 @@ import { type Env, type Home, isWithin } from "../settings/index.ts";
 import { type PostgresAddress, parseAddress, readAddressFile } from "../store/index.ts";
 import type { Digest } from "./digest.ts";
 import { type MachineKey, makeMachineKey, readMachineKey } from "./signing.ts";
+import { trustShape } from "./trust.ts";
 
 const member = z.object({
   id: z.string(),
@@ -27,8 +28,10 @@ const shape = z.object({
   failed: z.nullable(z.object({ at: z.number(), because: z.string() })),
   /** The members as they were then. */
   members: z.array(member),
-  /** Whose each machine is, as it was first said. */
-  machines: z.record(z.string(), z.object({ member: z.string(), publicKey: z.string() })),
+  /** Whose machines are believed. */
+  trust: trustShape,
+  /** By which this machine shows that its member was invited; null for the one that made the team. */
+  voucher: z.nullable(z.object({ key: z.string(), signature: z.string() })),
   /** How many entries of each author were not taken in, by the reason. */
   refused: z.record(z.string(), z.record(z.string(), z.number())),
   /** Shares that are not put before the person, and why: they have the same already, or it is dangerous. */

@@ -1,16 +1,15 @@
 import { KnackError } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
 import type { LedgerEntry, Lesson } from "../records/index.ts";
-import type { ArrivedEntry, PostgresAddress, TeamMember, TeamRole } from "../store/index.ts";
+import type { ArrivedEntry, PostgresAddress, TeamDatabase, TeamMember, TeamRole } from "../store/index.ts";
 import type { AuthorWord } from "./consent.ts";
 import { viewDigests } from "./digest.ts";
-import { foldMeasured, foldRules, foldShares } from "./fold.ts";
+import { foldMeasured, foldRules, foldShares, listMaintainers } from "./fold.ts";
 import { type AddressSource, findAddress, openTeamFolder, type TeamState, withLogin } from "./machine.ts";
 import { reportTeam } from "./proof.ts";
 import { listReceived, nameMember, readShares, type TeamDeps } from "./received.ts";
 import { makeTeamId, readEntry, type TeamDraft } from "./signing.ts";
 import {
-  draftRegistration,
   draftWithdrawal,
   listNews,
   listShared,
@@ -19,6 +18,15 @@ import {
   sealAll,
 } from "./spoken.ts";
 import { syncTeam, toSigned, withTeamDatabase } from "./sync.ts";
+import {
+  beginTrust,
+  draftInvitation,
+  draftRegistration,
+  makeInvitationKey,
+  readInvitation,
+  vouchFor,
+  writeInvitation,
+} from "./trust.ts";
 
 /** Entries that are handed over at once. */
 const exportedAtOnce = 1_000;
@@ -48,6 +56,11 @@ export function openTeam(deps: TeamDeps) {
       return sealed.map(toSigned);
     });
   };
+  /** Says something that others must know before anything else happens. */
+  const announce = async (database: TeamDatabase, draft: TeamDraft) => {
+    await say([draft]);
+    await database.append((await store.team.unsent(folder.key().machine)).map(toSigned));
+  };
   const decideAuthor = async (author: string, word: AuthorWord) => {
     const { team } = requireState();
     const at = clock.now();
@@ -60,8 +73,9 @@ export function openTeam(deps: TeamDeps) {
       ]),
     );
   };
-  const enter = async (address: PostgresAddress, dryRun: boolean) => {
+  const enter = async (address: PostgresAddress, { dryRun = false, founds = false } = {}) => {
     const known = folder.readState();
+    const invitation = readInvitation(address.invitation);
     return withTeamDatabase(address, async (database) => {
       const self = await database.me();
       if (self === null)
@@ -72,16 +86,20 @@ export function openTeam(deps: TeamDeps) {
         throw new KnackError("WRONG_USAGE", `This machine is in the team ${known.name} already.`, {
           hint: "Leave it first: knack team leave",
         });
+      if (!known && !invitation && !founds)
+        throw new KnackError("TEAM_REFUSED", `The address of ${address.shown} is no invitation.`, {
+          hint: `Join with the file that a maintainer's knack team invite wrote. For another machine of yours run it on the first one: knack team invite ${self.name}`,
+        });
       const name = (await database.team(self.team))?.name ?? self.team;
       if (!dryRun) {
-        folder.writeAddress(address.url);
-        folder.writeState({
-          ...(known ?? emptyState),
-          ...{ team: self.team, name, self: self.id },
-        });
         const key = folder.key();
+        const about = { team: self.team, member: self.id, machine: key.machine };
+        const voucher = invitation ? vouchFor(invitation, about) : (known?.voucher ?? null);
+        const begun = known ?? { ...emptyState, trust: beginTrust(invitation?.root ?? key.machine) };
+        folder.writeAddress(address.url);
+        folder.writeState({ ...begun, voucher, ...{ team: self.team, name, self: self.id } });
         if (self.role !== "reader" && (await store.team.head(key.machine)) === null)
-          await say([draftRegistration(key, clock.now())]);
+          await say([draftRegistration(key, voucher, clock.now())]);
       }
       return { team: self.team, name, self: { id: self.id, name: self.name, role: self.role } };
     });
@@ -109,9 +127,9 @@ export function openTeam(deps: TeamDeps) {
           repositories: null,
         });
       });
-      return enter({ ...address, url: withLogin(address, login) }, false);
+      return enter({ ...address, url: withLogin(address, login) }, { founds: true });
     },
-    joinTeam: (address: PostgresAddress, { dryRun = false } = {}) => enter(address, dryRun),
+    joinTeam: (address: PostgresAddress, { dryRun = false } = {}) => enter(address, { dryRun }),
     /** Forgets the team on this machine. What was accepted from it stays accepted, unless it is withdrawn with it. */
     leaveTeam: async ({ withdraw = false } = {}): Promise<number> => {
       const state = requireState();
@@ -228,8 +246,9 @@ export function openTeam(deps: TeamDeps) {
     decideAuthor,
     /** What maintainers decided. */
     teamRules: async () => {
-      const { members } = requireState();
-      return foldRules(await store.team.ofKind("policy", "member.distrusted"), members, clock.now());
+      const { members, trust } = requireState();
+      const said = await store.team.ofKind("policy", "member.distrusted");
+      return foldRules(said, listMaintainers(members, trust), clock.now());
     },
     setPolicy: (yes: number | null) =>
       say([{ repository: null, at: clock.now(), kind: "policy", subject: "policy", body: { yes } }]),
@@ -244,19 +263,31 @@ export function openTeam(deps: TeamDeps) {
           body: { withdrawn },
         },
       ]),
-    /** Makes a login for somebody, and a file with their address for them alone. */
+    /**
+     * Makes a login for somebody, and a file with their address and an invitation for them alone; or, for oneself, such
+     * a file for another machine.
+     */
     invite: async (person: string, role: TeamRole, repositories: readonly string[] | null) => {
-      const { team } = requireState();
-      const address = addressOf();
-      const login = await withTeamDatabase(address, (database) =>
-        database.invite(team, { id: nameId(person), name: person, role, repositories }),
-      );
-      return { path: folder.writeInvitation(nameId(person), withLogin(address, login)) };
+      const { team, self, trust } = requireState();
+      const [id, address] = [nameId(person), addressOf()];
+      const { key, publicKey } = makeInvitationKey();
+      const isOwn = id === self;
+      const url = await withTeamDatabase(address, async (database) => {
+        // Before there is a login: whoever joins must have been invited.
+        const body = { key: publicKey, maintainer: !isOwn && role === "maintainer" };
+        await announce(database, draftInvitation(id, body, clock.now()));
+        if (isOwn) return address.url;
+        return withLogin(address, await database.invite(team, { id, name: person, role, repositories }));
+      });
+      const invitation = writeInvitation({ root: trust.root, key });
+      return { path: folder.writeInvitation(id, `${url}#${invitation}`), isOwn };
     },
     changeMember: (id: string, change: Pick<TeamMember, "role" | "repositories">) =>
-      withTeamDatabase(addressOf(), (database) =>
-        database.changeMember(requireState().team, { id, ...change }),
-      ),
+      withTeamDatabase(addressOf(), async (database) => {
+        await database.changeMember(requireState().team, { id, ...change });
+        if (change.role === "maintainer")
+          await announce(database, draftInvitation(id, { key: null, maintainer: true }, clock.now()));
+      }),
     removeMember: (id: string) =>
       withTeamDatabase(addressOf(), (database) => database.removeMember(requireState().team, id)),
     teamMembers: () => withTeamDatabase(addressOf(), (database) => database.members(requireState().team)),
@@ -277,7 +308,7 @@ export function openTeam(deps: TeamDeps) {
      * many there are and, where the login sees all repositories, how many of each author's are missing in between.
      */
     exportTeam: async (take: (entries: readonly ArrivedEntry[]) => void) => {
-      const { team, machines } = requireState();
+      const { team, trust } = requireState();
       return withTeamDatabase(addressOf(), async (database) => {
         const chains = new Map<string, { author: string; entries: number; last: number }>();
         let count = 0;
@@ -287,7 +318,7 @@ export function openTeam(deps: TeamDeps) {
           for (const signed of entries) {
             const { machine = "", author = "", sequence = 0 } = readEntry(signed) ?? {};
             // What somebody else put into the table in an author's name is no part of a chain of theirs.
-            if (machines[machine]?.member !== author) continue;
+            if (trust.machines[machine]?.member !== author) continue;
             const chain = chains.get(machine) ?? { author, entries: 0, last: 0 };
             chains.set(machine, {
               ...{ author, entries: chain.entries + 1, last: Math.max(chain.last, sequence) },
@@ -305,9 +336,10 @@ export function openTeam(deps: TeamDeps) {
     },
     /** Repeats before and after lessons were shared, by repository. */
     teamReport: async () => {
-      const { members } = requireState();
+      const { members, trust } = requireState();
       const now = clock.now();
-      const rules = foldRules(await store.team.ofKind("policy", "member.distrusted"), members, now);
+      const said = await store.team.ofKind("policy", "member.distrusted");
+      const rules = foldRules(said, listMaintainers(members, trust), now);
       const all = await store.team.ofKind("lesson.shared", "share.withdrawn");
       const shares = foldShares(all, rules, now);
       const digests = viewDigests(folder.readDigests());
@@ -320,10 +352,9 @@ export function openTeam(deps: TeamDeps) {
 
 type PlannedShares = Awaited<ReturnType<typeof planLessonShares>>["shares"];
 
-const emptyState: Omit<TeamState, "team" | "name" | "self"> = {
+const emptyState: Omit<TeamState, "team" | "name" | "self" | "trust" | "voucher"> = {
   ...{ cursors: {}, digestsAt: 0, syncedAt: null, failed: null },
-  ...{ members: [], machines: {}, refused: {}, left: {} },
-  taken: "",
+  ...{ members: [], refused: {}, left: {}, taken: "" },
 };
 
 function byPerson(at: number, project: string | null = null) {

@@ -7,7 +7,7 @@ import type { Env, Home } from "../settings/index.ts";
 import type { BackgroundWork, Store } from "../store/index.ts";
 import { type AuthorWord, decideConsent, findConcern } from "./consent.ts";
 import { type DigestView, viewDigests } from "./digest.ts";
-import { foldRules, foldShares, type TeamRules, type TeamShare } from "./fold.ts";
+import { foldRules, foldShares, listMaintainers, type TeamRules, type TeamShare } from "./fold.ts";
 import { openTeamFolder, type TeamState } from "./machine.ts";
 
 export interface TeamDeps extends BackgroundWork {
@@ -41,7 +41,7 @@ interface TeamView {
 async function readView({ store, clock, home }: TeamDeps, state: TeamState): Promise<TeamView> {
   const entries = await store.team.ofKind("policy", "member.distrusted");
   return {
-    rules: foldRules(entries, state.members, clock.now()),
+    rules: foldRules(entries, listMaintainers(state.members, state.trust), clock.now()),
     authors: await readAuthorWords(store, state.team),
     digests: viewDigests(openTeamFolder(home).readDigests()),
     repositories: (await store.projects.list()).map(({ id }) => id),

@@ -42,7 +42,7 @@ export function readMachineKey(secret: string): MachineKey {
 }
 
 /** A machine is called by its key, so that no other key can go by its name. */
-function nameMachine(publicKey: string): string {
+export function nameMachine(publicKey: string): string {
   return hashText(publicKey).slice(0, 32);
 }
 
@@ -94,31 +94,6 @@ export function readEntry(signed: SignedEntry): TeamEntry | null {
   } catch {
     return null;
   }
-}
-
-/** A machine with its public key and the member it belongs to. */
-export interface RegisteredMachine {
-  readonly member: string;
-  readonly publicKey: string;
-}
-
-/** The machine that an entry registers; null where it is about something else, or not about its own machine. */
-export function readRegistration({ kind, author, machine, body }: TeamEntry): RegisteredMachine | null {
-  if (kind !== "machine.registered") return null;
-  const { key } = JSON.parse(body) as { key?: unknown };
-  return typeof key === "string" && nameMachine(key) === machine ? { member: author, publicKey: key } : null;
-}
-
-/** Why an entry is not what its author wrote; null where it is. */
-export function findForgery(
-  entry: TeamEntry,
-  machine: RegisteredMachine | undefined,
-  isSignedBy: SignatureCheck,
-): string | null {
-  if (entry.id !== computeEntryId(entry)) return "it was changed after it was signed";
-  if (machine === undefined) return "it is signed by a machine that nobody registered";
-  if (machine.member !== entry.author) return "it is signed by another member's machine";
-  return isSignedBy(entry, machine.publicKey) ? null : "its signature is not its machine's";
 }
 
 export function signText(text: string, { privateKey }: MachineKey): string {

@@ -8,6 +8,7 @@ import type { TeamState } from "./machine.ts";
 import { listFailureNames } from "./proof.ts";
 import type { TeamDeps } from "./received.ts";
 import { type MachineKey, nameShare, sealEntry, type TeamDraft } from "./signing.ts";
+import { draftRegistration } from "./trust.ts";
 
 /** Days back from now whose sessions are counted for the team's report. */
 const measuredDays = 120;
@@ -31,23 +32,19 @@ type SharePlan = {
 export async function sealAll(
   { store }: Pick<TeamDeps, "store">,
   drafts: readonly TeamDraft[],
-  { team, self }: Pick<TeamState, "team" | "self">,
+  { team, self, voucher }: Pick<TeamState, "team" | "self" | "voucher">,
   key: MachineKey,
 ): Promise<TeamEntry[]> {
   const head = await store.team.head(key.machine);
   let [sequence, previous] = [head?.sequence ?? 0, head?.id ?? ""];
   const [first] = head === null ? drafts : [];
   const isUnknown = first !== undefined && first.kind !== "machine.registered";
-  const all = isUnknown ? [draftRegistration(key, first.at), ...drafts] : drafts;
+  const all = isUnknown ? [draftRegistration(key, voucher, first.at), ...drafts] : drafts;
   return all.map((draft) => {
     const entry = sealEntry(draft, { team, author: self, sequence: ++sequence, previous }, key);
     previous = entry.id;
     return entry;
   });
-}
-
-export function draftRegistration({ machine, publicKey }: MachineKey, at: number): TeamDraft {
-  return { repository: null, at, kind: "machine.registered", subject: machine, body: { key: publicKey } };
 }
 
 /** What is shared by this machine now, by the lesson or skill here. */

@@ -11,8 +11,9 @@ import { admitEntries } from "./admit.ts";
 import { type Digest, readDigest } from "./digest.ts";
 import type { openTeamFolder, TeamState } from "./machine.ts";
 import { type TeamDeps, takeShares } from "./received.ts";
-import { createSignatureCheck, type MachineKey } from "./signing.ts";
+import type { MachineKey } from "./signing.ts";
 import { listNews, sealAll } from "./spoken.ts";
+import { Trust } from "./trust.ts";
 
 /** Entries that travel at once, either way. */
 const atOnce = 500;
@@ -173,9 +174,8 @@ async function pullEntries(
   let state = before;
   let [received, refused, more] = [0, 0, false];
   const heard = new Set<string>();
-  const machines = new Map(Object.entries(state.machines));
+  const trust = new Trust(state.trust);
   const sizes = await store.team.sizes();
-  const isSignedBy = createSignatureCheck();
   for (const { keep, end, ...stream } of await listStreams(deps, state, database, key)) {
     for (let { after } = stream; ; ) {
       more ||= until();
@@ -185,14 +185,14 @@ async function pullEntries(
         state = keep(state, Math.max(after, end));
         break;
       }
-      const admission = admitEntries(entries, { team: state.team, machines, sizes, isSignedBy });
+      const admission = admitEntries(entries, { team: state.team, trust, sizes });
       await store.team.append(admission.admitted);
       received += admission.admitted.length;
       for (const { subject } of admission.admitted) heard.add(subject);
       refused += admission.refused.length;
       state = {
         ...state,
-        machines: Object.fromEntries(machines),
+        trust: trust.state,
         ...(admission.admitted.length > 0 ? { taken: "" } : {}),
         refused: countRefused(state.refused, admission.refused),
       };

@@ -3,12 +3,13 @@ import { consolidateProjects } from "../learning/index.ts";
 import type { openLibrary } from "../library/index.ts";
 import type { Asker } from "../models/index.ts";
 import type { StoredTeamEntry, TeamEntryKind } from "../records/index.ts";
-import type { HeldJob, JobKind, JobQueue, Store, TeamDatabase, TeamMember } from "../store/index.ts";
+import type { HeldJob, JobKind, JobQueue, Store, TeamDatabase } from "../store/index.ts";
 import { admitEntries } from "./admit.ts";
 import { curateShares, type Digest, sealDigest, sumRepository } from "./digest.ts";
-import { foldRules, foldShares, type TeamShare } from "./fold.ts";
+import { foldRules, foldShares, listMaintainers, type TeamShare } from "./fold.ts";
 import type { TeamState } from "./machine.ts";
-import { createSignatureCheck, type MachineKey, type RegisteredMachine } from "./signing.ts";
+import type { MachineKey } from "./signing.ts";
+import { beginTrust, Trust } from "./trust.ts";
 
 /**
  * The jobs of a team, each about one repository. A comparison asks a model once and serves everybody; a report sums up
@@ -46,7 +47,7 @@ export interface TeamWorkDeps {
   readonly clock: Asker["clock"];
   readonly judge: (Asker & { readonly timeoutMs: number }) | null;
   /** Who this worker is in the team. */
-  readonly place: Pick<TeamState, "team" | "self">;
+  readonly place: Pick<TeamState, "team" | "self" | "trust">;
   readonly key: MachineKey;
 }
 
@@ -111,15 +112,17 @@ async function computeDigests(deps: TeamWorkDeps, kind: TeamJob, repository: str
 
 /** What the team says about a repository, as far as it is signed by who says it. */
 async function readRepository(
-  { database, place: { team } }: TeamWorkDeps,
+  { database, place }: TeamWorkDeps,
   repository: string | null,
   kinds: readonly TeamEntryKind[],
   now: number,
 ): Promise<{ readonly shares: TeamShare[]; readonly entries: StoredTeamEntry[] }> {
-  const machines = new Map<string, RegisteredMachine>();
+  const { team } = place;
+  const trust = new Trust(beginTrust(place.trust.root));
   const entries: StoredTeamEntry[] = [];
-  const isSignedBy = createSignatureCheck();
-  const always: readonly TeamEntryKind[] = ["machine.registered", "policy", "member.distrusted"];
+  const always: readonly TeamEntryKind[] = [
+    ...(["machine.registered", "member.invited", "policy", "member.distrusted"] as const),
+  ];
   const query = {
     most: atOnce,
     kinds: [...new Set([...always, ...kinds])],
@@ -128,11 +131,11 @@ async function readRepository(
   for (let after = 0; ; ) {
     const page = await database.read(team, { ...query, after });
     if (page.entries.length === 0) break;
-    entries.push(...admitEntries(page.entries, { team, machines, sizes: new Map(), isSignedBy }).admitted);
+    entries.push(...admitEntries(page.entries, { team, trust, sizes: new Map() }).admitted);
     after = page.cursor;
   }
-  const members: readonly TeamMember[] = await database.members(team);
-  const shares = foldShares(entries, foldRules(entries, members, now), now);
+  const maintainers = listMaintainers(await database.members(team), trust.state);
+  const shares = foldShares(entries, foldRules(entries, maintainers, now), now);
   return { entries, shares: [...shares.values()].filter((share) => share.repository === repository) };
 }
 

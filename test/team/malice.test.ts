@@ -9,6 +9,7 @@ import {
   sealEntry,
   type TeamDraft,
 } from "../../src/team/signing.ts";
+import { draftRegistration } from "../../src/team/trust.ts";
 import type { Home } from "../helpers/hook.ts";
 import { freshDatabase, runSql } from "../helpers/postgres.ts";
 import {
@@ -88,12 +89,25 @@ describe("A malicious member", () => {
     await rogue.force(
       rogue.seal(shareOf(carried({ lesson: "Clean twice." })), { author: "ana", key: makeMachineKey() }),
     );
-    expect(await ask(ben, "team", "sync")).toMatchObject({ refused: 2, offered: 0 });
+    // Nor with a machine that they put down as hers.
+    const made = makeMachineKey();
+    const draft = draftRegistration(made, null, Date.now());
+    await rogue.force(rogue.seal(draft, { author: "ana", key: made }));
+    await rogue.force(rogue.seal(shareOf(carried()), { author: "ana", key: made }));
+    expect(await ask(ben, "team", "sync")).toMatchObject({ refused: 4, offered: 0 });
     const { refused } = await ask(ben, "team");
     expect(refused.map(({ because }: { because: string }) => because).sort()).toEqual([
+      "it is signed by a machine that nobody invited",
       "it is signed by a machine that nobody registered",
       "it is signed by another member's machine",
     ]);
+    // Nor become a maintainer by a word in the table.
+    await runSql(url, "update knack.member set role = 'maintainer' where id = 'mallory'");
+    await rogue.send(
+      rogue.seal({ repository: null, at: Date.now(), kind: "policy", subject: "policy", body: { yes: 1 } }),
+    );
+    await ask(ben, "team", "sync");
+    expect((await ask(ben, "team")).policy).toEqual({ yes: null, distrusted: [] });
     // Nor change what somebody said: neither the table nor the reader takes it.
     const [id = ""] = await learned(ana, aCure());
     await keepAndShare(ana, id);
@@ -104,7 +118,10 @@ describe("A malicious member", () => {
     expect(await ask(ben, "team", "export")).toMatchObject({ missing: [] });
     await runSql(url, "delete from knack.entry where kind = 'machine.registered' and author = 'mallory'");
     await runSql(url, "delete from knack.entry where kind = 'machine.registered' and author = 'ana'");
-    expect(await ask(ben, "team", "export")).toMatchObject({ missing: [{ author: "ana", entries: 1 }] });
+    expect((await ask(ben, "team", "export")).missing).toEqual([
+      { author: "ana", entries: 1 },
+      { author: "mallory", entries: 1 },
+    ]);
     expect((await run(ben, "team", "export")).stdout).toContain("1 entry of ana is missing");
     await ask(ben, "team", "sync");
     expect((await ask(ben, "team", "inbox")).waiting).toMatchObject([{ by: ["ana"] }]);

@@ -34,10 +34,14 @@ describe("A team", () => {
     expect(await run(laptop, "learn", ...lived(laptop, 2, steps.slice(0, 2)))).toMatchObject({ code: 0 });
     const [id = ""] = await learned(desk, aCure());
     await keepAndShare(desk, id);
-    // Her other machine joins with her own login, and need not ask her again.
+    // Her other machine joins with an invitation of the first one, and need not ask her again.
     const address = join(laptop.home, "address");
     writeFileSync(address, readFileSync(join(desk.knackHome, "team/address"), "utf8"), { mode: 0o600 });
-    await ask(laptop, "team", "join", "--from", address);
+    expect(await run(laptop, "team", "join", "--from", address)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/is no invitation.*\n.*knack team invite ana/),
+    });
+    await joinTeam(desk, laptop, "ana");
     expect(await ask(laptop, "team")).toMatchObject({ self: { id: "ana" }, waiting: 0, accepted: 1 });
     expect(await runSql(url, "select count(distinct machine)::int as machines from knack.entry")).toEqual([
       { machines: 2 },

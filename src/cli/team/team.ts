@@ -250,7 +250,12 @@ async function invite(call: OpenTeamCall, word: string): Promise<number> {
   const role = parseOneOf("role", given.role, roles) ?? "member";
   if (dryRun)
     return call.answer({ done: false, name: word, role }, [`Would make a login for ${word}, as ${role}.`]);
-  const { path } = await knack.invite(word, role, readRepositories(given.repositories));
+  const { path, isOwn } = await knack.invite(word, role, readRepositories(given.repositories));
+  if (isOwn)
+    return call.answer({ done: true, name: word, path }, [
+      `Made an invitation for another machine of yours: ${screen.path(path)}. Your password is in it.`,
+      "  Bring it there as you would a password, then delete it. Run there: knack team join --from <file>",
+    ]);
   return call.answer({ done: true, name: word, role, path }, [
     `Made a login for ${word}, as ${role}. Its address and password are in ${screen.path(path)}, and nowhere else.`,
     `  Give that file to ${word} as you would a password; then delete it. They run: knack team join --from <file>`,

@@ -6,6 +6,8 @@ import { errorMessage, KnackError, readPlainText } from "../../base/index.ts";
 export interface PostgresAddress {
   /** With the password in it: never shown. */
   readonly url: string;
+  /** The invitation to a team, which may stand after a "#"; "" where there is none. */
+  readonly invitation: string;
   /** Without name and password, for messages. */
   readonly shown: string;
   readonly isLoopback: boolean;
@@ -20,6 +22,8 @@ const encrypted = ["require", "verify-ca", "verify-full"];
 /** Reads an address, and refuses one whose connection would not be encrypted. */
 export function parseAddress(text: string): PostgresAddress {
   const url = readUrl(text.trim());
+  const invitation = url.hash.slice(1);
+  url.hash = "";
   const isLoopback = loopback.test(url.hostname);
   const mode = url.searchParams.get("sslmode");
   const shown = `${url.hostname}${url.port && `:${url.port}`}${url.pathname}`;
@@ -32,7 +36,7 @@ export function parseAddress(text: string): PostgresAddress {
       },
     );
   if (!isLoopback) url.searchParams.set("sslmode", "verify-full");
-  return { url: url.href, shown, isLoopback };
+  return { url: url.href, invitation, shown, isLoopback };
 }
 
 function readUrl(text: string): URL {
@@ -91,6 +95,11 @@ export function explainPostgresError(cause: unknown, { shown }: Pick<PostgresAdd
       `Your login may not do this in ${shown}: ${errorMessage(cause)}.`,
       "Ask a maintainer of the team to do it, or for another role.",
     );
+  if (code === memberCode)
+    return explain(
+      `${errorMessage(cause)}.`,
+      "Choose another name. Or remove them first: knack team remove <name>",
+    );
   if (code === quotaCode)
     return explain(`${errorMessage(cause)}.`, "The rest is shared tomorrow; nothing is lost.");
   if (isConnectionFault(cause))
@@ -104,6 +113,8 @@ export function explainPostgresError(cause: unknown, { shown }: Pick<PostgresAdd
 
 /** Raised by the database when a member shared more in a day than the team allows. */
 const quotaCode = "KN001";
+/** … and when somebody is invited who is a member. */
+const memberCode = "KN002";
 
 /** The network, or a server that is starting, stopping or full. */
 function isConnectionFault(error: unknown): boolean {

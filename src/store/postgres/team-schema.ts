@@ -296,4 +296,50 @@ export const teamMigrations: readonly (readonly string[])[] = [
     "revoke execute on all functions in schema knack from public",
     "do $$ begin execute format('grant execute on all functions in schema knack to %I', members_role()); end $$",
   ],
+  [
+    // Who was removed may be invited again, with another login.
+    `create or replace function invite(team_id text, member_id text, member_name text, member_role text,
+      member_repositories text[], member_login text, verifier text) returns void
+      language plpgsql security definer set search_path = knack, pg_temp as $$
+    declare before member;
+    begin
+      if not may_manage(team_id) then
+        raise exception 'only maintainers invite members' using errcode = '42501';
+      end if;
+      if member_login !~ '^knack_[a-z0-9_]{1,50}$' or verifier !~ '^SCRAM-SHA-256[$]' then
+        raise exception 'login or password verifier is malformed' using errcode = '22023';
+      end if;
+      select * into before from member where team = team_id and id = member_id for update;
+      if found and before.removed_at is null then
+        raise exception '% is a member already', member_name using errcode = 'KN002';
+      elsif found and before.login like 'knack\\_%' then
+        execute format('drop role if exists %I', before.login);
+      end if;
+      execute format('create role %I login nosuperuser nocreatedb nocreaterole connection limit %s password %L',
+        member_login, case member_role when 'maintainer' then -1 else 20 end, verifier);
+      execute format('grant %I to %I', members_role(), member_login);
+      if member_role = 'maintainer' then
+        execute format('grant %I to %I', workers_role(team_id), member_login);
+      end if;
+      insert into member (team, id, name, login, role, repositories)
+        values (team_id, member_id, member_name, member_login, member_role, member_repositories)
+        on conflict (team, id) do update set name = excluded.name, login = excluded.login, role = excluded.role,
+          repositories = excluded.repositories, removed_at = null;
+    end $$`,
+    // A connection that is open stays so: it may go on with nothing of the team's.
+    `create or replace function remove_member(team_id text, member_id text) returns void
+      language plpgsql security definer set search_path = knack, pg_temp as $$
+    declare gone text;
+    begin
+      if not may_manage(team_id) and my_id() is distinct from member_id then
+        raise exception 'only maintainers remove members' using errcode = '42501';
+      end if;
+      update member set removed_at = ${nowMs} where team = team_id and id = member_id and removed_at is null
+        returning login into gone;
+      if gone is not null and exists (select from pg_roles where rolname = gone and not rolsuper) and gone like 'knack\\_%' then
+        execute format('alter role %I nologin', gone);
+        execute format('revoke %I from %I', workers_role(team_id), gone);
+      end if;
+    end $$`,
+  ],
 ];
