@@ -1,6 +1,7 @@
-// npm test: sets up what is missing, then format, lint, types and tests. With --all also Node 24 and the slow suites.
+// npm test: sets up what is missing, then format, lint, types and tests. With --all also Node 24, the slow suites, and
+// what needs a PostgreSQL against Debian's.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root, setUp } from "./setup.mjs";
@@ -15,15 +16,26 @@ const { node24 } = await installClients({ node24: all });
 run(process.execPath, ["node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."]);
 run(process.execPath, ["node_modules/typescript/bin/tsc", "--noEmit"]);
 testWith(process.execPath);
-if (all) testWith(node24);
+if (all) {
+  testWith(node24);
+  testWithDebian();
+}
 
-function testWith(node) {
+/** The tests that need a PostgreSQL, against version 15 as Debian has it instead of the one from the registry. */
+function testWithDebian() {
+  const bin = "/usr/lib/postgresql/15/bin";
+  if (existsSync(join(bin, "postgres")))
+    testWith(process.execPath, { env: { KNACK_TEST_POSTGRES: bin }, folders: ["test/store", "test/team"] });
+  else console.log(`NOT RUN against Debian's PostgreSQL 15: ${bin} is not there (apt install postgresql-15)`);
+}
+
+function testWith(node, { env = {}, folders = [] } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "knack-report-"));
   const report = join(folder, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-  const status = run(node, ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...words], {
+  const status = run(node, ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...words, ...folders], {
     fatal: false,
-    env: { KNACK_TEST_ALL: all ? "1" : "" },
+    env: { KNACK_TEST_ALL: all ? "1" : "", ...env },
   });
   const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(report, "utf8"));
   rmSync(folder, { recursive: true });

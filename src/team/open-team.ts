@@ -8,7 +8,7 @@ import { foldMeasured, foldRules, foldShares, listMaintainers } from "./fold.ts"
 import { type AddressSource, findAddress, openTeamFolder, type TeamState, withLogin } from "./machine.ts";
 import { reportTeam } from "./proof.ts";
 import { listReceived, nameMember, readShares, type TeamDeps } from "./received.ts";
-import { makeTeamId, readEntry, type TeamDraft } from "./signing.ts";
+import { makeInvitationKey, makeTeamId, readEntry, type TeamDraft } from "./signing.ts";
 import {
   draftWithdrawal,
   listNews,
@@ -22,7 +22,6 @@ import {
   beginTrust,
   draftInvitation,
   draftRegistration,
-  makeInvitationKey,
   readInvitation,
   vouchFor,
   writeInvitation,
@@ -94,7 +93,12 @@ export function openTeam(deps: TeamDeps) {
       if (!dryRun) {
         const key = folder.key();
         const about = { team: self.team, member: self.id, machine: key.machine };
-        const voucher = invitation ? vouchFor(invitation, about) : (known?.voucher ?? null);
+        const vouched = invitation && vouchFor(invitation, about);
+        if (invitation && !vouched)
+          throw new KnackError("TEAM_REFUSED", "The key of the invitation is damaged.", {
+            hint: "Copy the file again, or ask for another: knack team invite",
+          });
+        const voucher = vouched ?? known?.voucher ?? null;
         const begun = known ?? { ...emptyState, trust: beginTrust(invitation?.root ?? key.machine) };
         folder.writeAddress(address.url);
         folder.writeState({ ...begun, voucher, ...{ team: self.team, name, self: self.id } });

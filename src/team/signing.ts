@@ -96,14 +96,34 @@ export function readEntry(signed: SignedEntry): TeamEntry | null {
   }
 }
 
-export function signText(text: string, { privateKey }: MachineKey): string {
+export function signText(text: string, { privateKey }: Pick<MachineKey, "privateKey">): string {
   return sign(null, Buffer.from(text), privateKey).toString("base64");
 }
 
-export type SignatureCheck = (
-  signed: Pick<SignedEntry, "content" | "signature">,
-  publicKey: string,
-) => boolean;
+/** The key of a new invitation: the private one for who is invited, the public one for everybody else. */
+export function makeInvitationKey(): { readonly key: string; readonly publicKey: string } {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  return {
+    key: privateKey.export({ type: "pkcs8", format: "der" }).toString("base64url"),
+    publicKey: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
+  };
+}
+
+/** Signs with an invitation's key, and says which that is; null where it is none. */
+export function signWithInvitation(
+  key: string,
+  text: string,
+): { readonly key: string; readonly signature: string } | null {
+  try {
+    const privateKey = createPrivateKey({ key: Buffer.from(key, "base64url"), type: "pkcs8", format: "der" });
+    const publicKey = createPublicKey(privateKey).export({ type: "spki", format: "der" });
+    return { key: publicKey.toString("base64"), signature: signText(text, { privateKey }) };
+  } catch {
+    return null;
+  }
+}
+
+type SignatureCheck = (signed: Pick<SignedEntry, "content" | "signature">, publicKey: string) => boolean;
 
 /** Checks signatures; each public key is read once, because that takes as long as checking. */
 export function createSignatureCheck(): SignatureCheck {

@@ -1,7 +1,12 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import * as z from "zod/mini";
 import type { TeamEntry } from "../records/index.ts";
-import { createSignatureCheck, type MachineKey, nameMachine, type TeamDraft } from "./signing.ts";
+import {
+  createSignatureCheck,
+  type MachineKey,
+  nameMachine,
+  signWithInvitation,
+  type TeamDraft,
+} from "./signing.ts";
 
 const machine = z.object({ member: z.string(), publicKey: z.string() });
 const voucher = z.object({ key: z.string(), signature: z.string() });
@@ -122,24 +127,12 @@ function describeMachine(about: {
   return ["knack machine", about.team, about.member, about.machine].join("\n");
 }
 
-/** The key of a new invitation: the private one for who is invited, the public one for everybody else. */
-export function makeInvitationKey(): { readonly key: string; readonly publicKey: string } {
-  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-  return {
-    key: privateKey.export({ type: "pkcs8", format: "der" }).toString("base64url"),
-    publicKey: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
-  };
-}
-
-/** Says that an invitation was for this machine's member. */
+/** Says that an invitation was for this machine's member; null where it is damaged. */
 export function vouchFor(
   { key }: Invitation,
   about: { readonly team: string; readonly member: string; readonly machine: string },
-): Voucher {
-  const privateKey = createPrivateKey({ key: Buffer.from(key, "base64url"), type: "pkcs8", format: "der" });
-  const publicKey = createPublicKey(privateKey).export({ type: "spki", format: "der" });
-  const signature = sign(null, Buffer.from(describeMachine(about)), privateKey).toString("base64");
-  return { key: publicKey.toString("base64"), signature };
+): Voucher | null {
+  return signWithInvitation(key, describeMachine(about));
 }
 
 /** An invitation as it stands after the address. */

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -98,6 +99,13 @@ describe("PostgreSQL in the tests", () => {
     const other = await freshDatabase();
     await runSql(one, "create table kept (a int)");
     await expect(runSql(other, "select * from kept")).rejects.toThrow('"kept" does not exist');
+  });
+
+  test("is the one from the registry, or the one that was asked for", async () => {
+    const [row] = await runSql(await freshDatabase(), "show server_version");
+    const bin = process.env.KNACK_TEST_POSTGRES;
+    const told = bin && spawnSync(join(bin, "postgres"), ["--version"], { encoding: "utf8" }).stdout;
+    expect(told ? told.split(" ")[2]?.trim() : "17.9").toBe(String(row?.server_version).split(" ")[0]);
   });
 
   test("refuses a wrong password", async () => {

@@ -6,19 +6,13 @@ import { admitEntries } from "../../src/team/admit.ts";
 import { foldMeasured, foldRules, foldShares, listMaintainers } from "../../src/team/fold.ts";
 import {
   type MachineKey,
+  makeInvitationKey,
   makeMachineKey,
   nameShare,
   sealEntry,
   type TeamDraft,
 } from "../../src/team/signing.ts";
-import {
-  beginTrust,
-  draftInvitation,
-  draftRegistration,
-  makeInvitationKey,
-  Trust,
-  vouchFor,
-} from "../../src/team/trust.ts";
+import { beginTrust, draftInvitation, draftRegistration, Trust, vouchFor } from "../../src/team/trust.ts";
 
 const now = Date.UTC(2026, 10, 19);
 const repository = "github.com/acme/harbor";

@@ -41,6 +41,9 @@ describe("A team", () => {
       code: 2,
       stderr: expect.stringMatching(/is no invitation.*\n.*knack team invite ana/),
     });
+    const damaged = `${readFileSync(address, "utf8").trim()}#root=${"0".repeat(32)}&key=AAAA`;
+    writeFileSync(address, damaged);
+    expect((await run(laptop, "team", "join", "--from", address)).stderr).toContain("invitation is damaged");
     await joinTeam(desk, laptop, "ana");
     expect(await ask(laptop, "team")).toMatchObject({ self: { id: "ana" }, waiting: 0, accepted: 1 });
     expect(await runSql(url, "select count(distinct machine)::int as machines from knack.entry")).toEqual([
