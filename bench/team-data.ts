@@ -5,11 +5,13 @@ import { parseAddress } from "../src/store/postgres/address.ts";
 import { openTeamDatabase, type TeamDatabase } from "../src/store/postgres/team.ts";
 import {
   type MachineKey,
+  makeInvitationKey,
   nameShare,
   readMachineKey,
   sealEntry,
   type TeamDraft,
 } from "../src/team/signing.ts";
+import { draftInvitation, draftRegistration, vouchFor, writeInvitation } from "../src/team/trust.ts";
 import { seeded } from "../test/helpers/history.ts";
 import { runSql } from "../test/helpers/postgres-server.ts";
 import { lesson } from "./lessons.ts";
@@ -36,7 +38,7 @@ export interface MadeTeam {
   say(developer: Developer, drafts: readonly TeamDraft[]): Promise<void>;
 }
 
-interface Developer {
+export interface Developer {
   readonly name: string;
   readonly key: MachineKey;
   sequence: number;
@@ -100,7 +102,22 @@ export async function makeTeam(url: string, id: string, size: TeamSize): Promise
     rows.push(sealNext(id, developer, draft));
     return rows.length >= 2_000 ? flush() : undefined;
   };
-  for (const one of developers) await say(one, draftRegistration(one));
+  // The first developer's machine made the team, and invited the others'.
+  const root = developers[0] as Developer;
+  const invite = (name: string, maintainer: boolean) => {
+    const { key, publicKey } = makeInvitationKey();
+    const draft = draftInvitation(name, { key: publicKey, maintainer }, now - 40 * day);
+    return { draft, invitation: { root: root.key.machine, key } };
+  };
+  for (const one of developers) {
+    const { draft, invitation } = invite(one.name, false);
+    const about = { team: id, member: one.name, machine: one.key.machine };
+    if (one !== root) await say(root, draft);
+    await say(
+      one,
+      draftRegistration(one.key, one === root ? null : vouchFor(invitation, about), now - 40 * day),
+    );
+  }
   const random = seeded(7);
   const shares: string[][] = repositories.map(() => []);
   for (const [at, repository] of repositories.entries())
@@ -112,7 +129,7 @@ export async function makeTeam(url: string, id: string, size: TeamSize): Promise
       shares[at]?.push(draft.subject);
       for (const who of [n + 1, n + 2]) await say(of(who), draftVote(draft.subject, repository));
     }
-  await say(developers[0] as Developer, {
+  await say(root, {
     ...{ repository: null, at: now - 30 * day, kind: "policy", subject: "policy", body: { yes: 2 } },
   });
   const own = Math.min(worksIn, size.repositories);
@@ -137,22 +154,24 @@ export async function makeTeam(url: string, id: string, size: TeamSize): Promise
   await client.end();
   await runSql(url, "analyze knack.entry");
   await owner.close();
+  const sayNow = async (developer: Developer, drafts: readonly TeamDraft[]) => {
+    const sender = new pg.Client({ connectionString: url });
+    await sender.connect();
+    await insertEntries(
+      sender,
+      drafts.map((draft) => sealNext(id, developer, draft)),
+    );
+    await sender.end();
+  };
   return {
-    ...{ url, team: id, repositories, entries, developers },
+    ...{ url, team: id, repositories, entries, developers, say: sayNow },
     invite: async (name, role) => {
       const database = await openTeamDatabase(parseAddress(url));
       const login = await database.invite(id, { id: name, name, role, repositories: null });
       await database.close();
-      return withLogin(url, login);
-    },
-    say: async (developer, drafts) => {
-      const sender = new pg.Client({ connectionString: url });
-      await sender.connect();
-      await insertEntries(
-        sender,
-        drafts.map((draft) => sealNext(id, developer, draft)),
-      );
-      await sender.end();
+      const { draft, invitation } = invite(name, role === "maintainer");
+      await sayNow(root, [draft]);
+      return `${withLogin(url, login)}#${writeInvitation(invitation)}`;
     },
   };
 }
@@ -165,11 +184,6 @@ async function addDeveloper(owner: TeamDatabase, team: string, n: number): Promi
   const role = n === 0 ? "maintainer" : "member";
   await owner.invite(team, { id: name, name, role, repositories: null });
   return { name, key, sequence: 0, previous: "" };
-}
-
-function draftRegistration({ key: { machine, publicKey } }: Developer): TeamDraft {
-  const body = { key: publicKey };
-  return { repository: null, at: now - 40 * day, kind: "machine.registered", subject: machine, body };
 }
 
 function sealNext(team: string, developer: Developer, draft: TeamDraft): StoredTeamEntry {
