@@ -8,7 +8,7 @@ export const capabilities = {
   failure: "fixes at a failure",
   "turn end": "end of a turn",
   "session end": "end of a session",
-  mcp: "tools (MCP)",
+  mcp: "MCP tools",
   skills: "skills",
   rules: "rules",
   commands: "/knack: commands",

@@ -214,6 +214,9 @@ const plumbing: Readonly<Record<string, CatalogEntry>> = {
   schema: entry(async () => (await import("./commands/plumbing.ts")).schema),
 };
 
+/** Sections whose name may stand before their commands: `knack library curate`. */
+export const subjects: Readonly<Record<string, CatalogSection>> = { library };
+
 export const sections: readonly CatalogSection[] = [everyday, sessions, library, team, machine];
 
 const listed: Readonly<Record<string, CatalogEntry>> = Object.assign(
@@ -225,7 +228,11 @@ const listed: Readonly<Record<string, CatalogEntry>> = Object.assign(
 const aliases: Readonly<Record<string, string>> = { ingest: "learn", instincts: "lessons" };
 
 /** Commands that a person may type, and the words that stand for one. */
-export const typedNames: readonly string[] = [...Object.keys(listed), ...Object.keys(aliases), "library"];
+export const typedNames: readonly string[] = [
+  ...Object.keys(listed),
+  ...Object.keys(aliases),
+  ...Object.keys(subjects),
+];
 
 export function findEntry(name: string): CatalogEntry | null {
   const all = { ...listed, ...plumbing };
@@ -235,12 +242,7 @@ export function findEntry(name: string): CatalogEntry | null {
 /** Words with the alias in front written out, and without the subject: `library curate` is `curate`. */
 export function resolveWords(words: readonly string[]): readonly string[] {
   const [first = "", second = "", ...rest] = words;
-  if (first === "library" && Object.hasOwn(library.commands, second)) return [second, ...rest];
+  if (Object.hasOwn(subjects[first]?.commands ?? {}, second)) return [second, ...rest];
   const alias = Object.hasOwn(aliases, first) ? aliases[first] : undefined;
   return alias ? [alias, ...words.slice(1)] : words;
-}
-
-/** The section that a subject's name means, for its own help. */
-export function findSection(name: string): CatalogSection | null {
-  return name === "library" ? library : null;
 }

@@ -1,4 +1,4 @@
-import type { ArgsDef, parseArgs } from "citty";
+import type { ArgDef, ArgsDef, parseArgs } from "citty";
 import type { Program } from "../agents/index.ts";
 import { KnackError } from "../base/index.ts";
 import { type CliEnv, createScreen, type Screen } from "./screen/screen.ts";
@@ -42,6 +42,11 @@ export const arg = {
   dryRun: { "dry-run": flag("change nothing; show what would change") },
 };
 
+/** An option as it is typed; one that holds unless it is refused is typed to refuse it. */
+export function nameOption(key: string, { type, ...option }: ArgDef): string {
+  return type === "boolean" && "default" in option && option.default === true ? `--no-${key}` : `--${key}`;
+}
+
 /** A call of any command, as far as what commands share needs to know. */
 export type AnyCall = Omit<CommandCall, "args">;
 
@@ -50,6 +55,8 @@ export interface Command<Args extends ArgsDef = ArgsDef> {
   /** Lines that --help prints below the options. */
   readonly more?: readonly string[];
   readonly args: Args;
+  /** The words that a shell completes, for each place after the name: subcommands, names of agents. */
+  readonly completes?: readonly (readonly string[])[];
   /** The keys of its JSON are as programs outside have read them from the beginning. */
   readonly keepsKeys?: true;
   /** Returns the exit code. */

@@ -1,6 +1,6 @@
 import type { ArgDef } from "citty";
 import { type CatalogEntry, type CatalogSection, sections } from "./catalog.ts";
-import type { Command } from "./command.ts";
+import { type Command, nameOption } from "./command.ts";
 import { wrapColumn } from "./screen/text.ts";
 import { version } from "./version.ts";
 
@@ -79,5 +79,5 @@ export function renderHelp(
 
 function describeOption(key: string, arg: ArgDef): string {
   const short = "alias" in arg && arg.alias ? `-${[arg.alias].flat().join(", -")}, ` : "";
-  return `${short}--${key}${arg.type === "string" ? ` <${arg.valueHint ?? key}>` : ""}`;
+  return `${short}${nameOption(key, arg)}${arg.type === "string" ? ` <${arg.valueHint ?? key}>` : ""}`;
 }

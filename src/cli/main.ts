@@ -1,8 +1,9 @@
 import { type ArgsDef, parseArgs } from "citty";
 import { explainDiskFault, KnackError } from "../base/index.ts";
-import { type CatalogSection, findEntry, findSection, resolveWords, typedNames } from "./catalog.ts";
+import { type CatalogSection, findEntry, resolveWords, subjects, typedNames } from "./catalog.ts";
 import { type CommandCall, type CommandContext, runCommand, wrongUsage } from "./command.ts";
 import { renderHelp, renderOverview } from "./help.ts";
+import { createScreen } from "./screen/screen.ts";
 import { visible } from "./screen/text.ts";
 
 /** The command that `knack` runs without arguments. */
@@ -20,7 +21,7 @@ export async function main(words: readonly string[], context: CommandContext): P
       process.stderr.write(visible(`${error instanceof Error ? error.stack : error}\n`));
       return 1;
     }
-    process.stderr.write(visible(`knack: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`));
+    createScreen(context.env).warn([`knack: ${error.message}`, error.hint && `  ${error.hint}`]);
     return error.exitCode;
   }
 }
@@ -40,7 +41,7 @@ async function dispatch(typed: readonly string[], context: CommandContext): Prom
   if (asked === "help") return dispatch([...typed.slice(1), "--help"], context);
   const isNamed = !asked.startsWith("-");
   const [name = "", ...rest] = resolveWords(isNamed && typed.length > 0 ? typed : [defaultCommand, ...typed]);
-  const section = findSection(name);
+  const section = Object.hasOwn(subjects, name) ? subjects[name] : undefined;
   if (section) return showSection(name, section, rest);
   const entry = findEntry(name);
   if (!entry)

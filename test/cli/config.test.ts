@@ -41,6 +41,16 @@ describe("knack config", () => {
     });
   });
 
+  test("says what a setting is for, and what it may be", async () => {
+    const { home } = machine({ sessions: /nothing/ });
+    const { stdout } = await knackHere(["config", "foreground"], { home });
+    expect(stdout).toBe(
+      'foreground = "off"\n  ask the agent to write a lesson down, once a session\n  May be: off, or ask (the agent, once a session)\n  To change it: knack config set foreground <value>\n',
+    );
+    const { foreground } = JSON.parse((await knackHere(["config", "foreground", "--json"], { home })).stdout);
+    expect(foreground).toMatchObject({ value: "off", values: expect.stringContaining("ask") });
+  });
+
   test.each([
     ["set colour red", 'There is no setting "colour"'],
     ["get colour", 'There is no setting "colour"'],
@@ -57,8 +67,10 @@ describe("knack config", () => {
     ["set suggestions 7 --project", "A project cannot set suggestions.\n"],
     ["set judge claude --project", "A project cannot set judge.\n"],
     ["set judge.budgetDay 5 --project", "A project cannot set judge.budgetDay.\n"],
-    ["set learn", "knack config set <key> <value>"],
-    ["shout", "Invalid arguments"],
+    ["set learn", "knack config set <setting> <value>"],
+    ["shout", 'There is no setting "shout"'],
+    ["gett judge", "Invalid arguments"],
+    ["gett", "Did you mean get?"],
   ])("refuses %s", async (words, says) => {
     const { home } = machine({ sessions: /nothing/ });
     const { code, stderr } = await knackHere(["config", ...words.split(" ")], { home });

@@ -12,6 +12,22 @@ function emptyMachine() {
   return { home, run: (...words: string[]) => knackHere(words, { home, cwd: home }) };
 }
 
+function hasShell(name: string): boolean {
+  return spawnSync(name, ["-c", "true"]).status === 0;
+}
+
+/** What is typed, and what it becomes. */
+const completions = [
+  ["knack back", "backtest"],
+  ["knack uninstall --pu", "--purge"],
+  ["knack run --no", "--no-learn"],
+  ["knack install cop", "copilot"],
+  ["knack skills prob", "problems"],
+  ["knack config set judge.k", "judge.keyEnv"],
+  ["knack library cur", "curate"],
+  ["knack library gaps prom", "promote"],
+] as const;
+
 describe("The command line", () => {
   test("lists everyday commands first, then by subject, without plumbing", async () => {
     const { run } = emptyMachine();
@@ -74,10 +90,31 @@ describe("The command line", () => {
       const script = `${stdout}\nCOMP_WORDS=(${typed}); COMP_CWORD=${words.length - 1}; _knack; echo "\${COMPREPLY[@]}"`;
       return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim();
     };
-    expect(complete("knack", "back")).toBe("backtest");
-    expect(complete("knack", "uninstall", "--pu")).toBe("--purge");
-    for (const shell of ["zsh", "fish"])
-      expect((await run("completion", shell)).stdout).toMatch(/backtest[\s\S]*purge/);
+    for (const [typed, completed] of completions) expect(complete(...typed.split(" "))).toBe(completed);
+  });
+
+  test.skipIf(!hasShell("zsh"))("completes them in zsh", async () => {
+    const { stdout } = await emptyMachine().run("completion", "zsh");
+    // In place of what zsh's own completion does with the words that it is given.
+    const around = `compdef() { }; compadd() { shift; candidates=($@) }; _describe() { candidates=(\${commands%%:*}) }`;
+    for (const [typed, completed] of completions) {
+      const words = typed.split(" ");
+      const given = `words=(${words.join(" ")}); CURRENT=${words.length}; _knack; print -r -- \${(M)candidates:#${words.at(-1)}*}`;
+      const { stdout: said } = spawnSync("zsh", ["-f", "-c", `${around}\n${stdout}\n${given}`], {
+        encoding: "utf8",
+      });
+      expect(said.trim()).toBe(completed);
+    }
+  });
+
+  test.skipIf(!hasShell("fish"))("completes them in fish", async () => {
+    const { stdout } = await emptyMachine().run("completion", "fish");
+    for (const [typed, completed] of completions) {
+      const words = ["--no-config", "-c", `${stdout}\ncomplete -C '${typed}'`];
+      const { stdout: said } = spawnSync("fish", words, { encoding: "utf8" });
+      const names = said.split("\n").map((line) => line.split("\t")[0]);
+      expect(names.join(" ").trim()).toBe(completed);
+    }
   });
 
   test("shows the errors of hooks since a time", async () => {

@@ -165,7 +165,9 @@ describe("knack install claude", () => {
   ])("%s is told the agent that was meant", async (typed, hint) => {
     const { code, stderr } = await person().run("install", typed);
     expect(code).toBe(2);
-    expect(stderr).toBe(`knack: knack install does not support "${typed}".\n  ${hint}\n`);
+    expect(stderr).toBe(
+      `knack: knack install does not support "${typed}".\n  Did you mean ${hint}? knack install --help lists the agents.\n`,
+    );
   });
 
   test("may run several times at once", async () => {
@@ -287,14 +289,28 @@ test("knack uninstall --purge leaves nothing of what was learned, and the next s
   await knackHere(["install", "claude"], { home });
   await knackHere(["learn", "--yes", "--where", "everywhere"], { home });
   expect(readdirSync(join(home, ".knack"))).toContain("knack.db");
+  const planned = await knackHere(["uninstall", "--purge", "--dry-run"], { home });
+  expect(planned.stdout).toContain("  ~/.claude/CLAUDE.md (always-run-npm-run-lint)");
   const { stdout } = await knackHere(["uninstall", "--purge", "--yes"], { home });
   expect(stdout).toContain("~/.knack/knack.db");
+  expect(stdout).toContain(
+    "is still there; delete it by hand if you want to:\n  ~/.claude/CLAUDE.md (always-run",
+  );
   expect(existsSync(join(home, ".knack"))).toBe(false);
   expect((await knackHere(["uninstall", "--purge", "--yes"], { home })).stdout).toContain(
     "Knack has no files here",
   );
   const { stderr } = await knackHere(["learn"], { home });
   expect(stderr).not.toContain("missing");
+});
+
+test("knack uninstall --purge removes a database that is damaged", async () => {
+  const { home } = machine({ sessions: /nothing/ });
+  mkdirSync(join(home, ".knack"));
+  writeFileSync(join(home, ".knack/knack.db"), "no database");
+  const { code, stderr } = await knackHere(["uninstall", "--purge", "--yes"], { home });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("is damaged") });
+  expect(existsSync(join(home, ".knack"))).toBe(false);
 });
 
 describe("knack uninstall claude", () => {

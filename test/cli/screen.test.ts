@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import stringWidth from "string-width";
-import { describe, expect, test } from "vitest";
-import { createScreen } from "../../src/cli/screen/screen.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createScreen, showCounting } from "../../src/cli/screen/screen.ts";
 import { oneLine, textLines, wrapColumn } from "../../src/cli/screen/text.ts";
 import { root } from "../helpers/knack.ts";
 
@@ -32,6 +32,35 @@ function printed(
   }
   return text;
 }
+
+describe("progress", () => {
+  test.each([
+    ["xterm-256color", "\r\u001b[2KReplaying sessions: 2 of 9\r\u001b[2K"],
+    ["dumb", "Replaying sessions: 2 of 9\n"],
+  ])("on a terminal of the kind %s", (kind, written) => {
+    const { write, isTTY } = process.stderr;
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.stubEnv("TERM", kind);
+    onTestFinished(() => {
+      Object.assign(process.stderr, { write, isTTY });
+      vi.unstubAllEnvs();
+      vi.useRealTimers();
+    });
+    let text = "";
+    process.stderr.isTTY = true;
+    process.stderr.write = ((part: string) => {
+      text += part;
+      return true;
+    }) as typeof write;
+    const progress = showCounting("Replaying sessions");
+    progress.report(1, 9);
+    vi.advanceTimersByTime(10_000);
+    vi.setSystemTime(Date.now() + 10_000);
+    progress.report(2, 9);
+    progress.end();
+    expect(text).toBe(written);
+  });
+});
 
 describe("the screen", () => {
   test("prints no secret, even where one had got past the reader", () => {
@@ -101,6 +130,14 @@ describe("the screen", () => {
       "\u001b[1mA\u001b[22m \u001b[2mb␛[5m\u001b[22m \u001b[31mc\u001b[39m\n",
     );
     expect(printed(lines)).toBe("A b␛[5m c\n");
+  });
+
+  test("puts a text below its label where there is no room beside it", () => {
+    const label = "  --repositories <repositories>  ";
+    expect(wrapColumn(label, "with role: only these, with commas (default: all)", 50)).toBe(
+      "  --repositories <repositories>\n      with role: only these, with commas (default:\n      all)",
+    );
+    expect(wrapColumn(label, "with role", 62)).toBe(`${label}with role`);
   });
 
   test("goes on with a colour on the next line of a column, and shows no code of it", () => {

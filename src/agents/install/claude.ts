@@ -38,6 +38,7 @@ export const claude: AgentSetup = {
       // The repository's own settings are everybody's, and paths are one person's.
       path: root === null ? join(config, "settings.json") : join(root, ".claude", "settings.local.json"),
       format: "json",
+      says: "switches Knack's plugin on",
       entries: [
         { path: marketplaceKey, value: { source: { source: "directory", path: folder } } },
         { path: enabledKey, value: true },

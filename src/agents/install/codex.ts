@@ -51,6 +51,7 @@ export const codex: AgentSetup = {
       kind: "config",
       path: settingsFile(machine),
       format: "toml",
+      says: "Knack's tools (MCP)",
       entries: [{ path: ["mcp_servers", "knack"], value: serverCommand(machine) }],
     },
     ...planSkills(await readTemplate(machine), join(machine.config, "skills")),

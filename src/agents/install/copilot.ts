@@ -47,6 +47,7 @@ export const copilot: AgentSetup = {
       kind: "config",
       path: join(machine.config, "mcp-config.json"),
       format: "json",
+      says: "Knack's tools (MCP)",
       entries: [
         { path: ["mcpServers", "knack"], value: { type: "local", ...serverCommand(machine), tools: ["*"] } },
       ],

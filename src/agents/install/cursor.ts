@@ -35,6 +35,7 @@ export const cursor: AgentSetup = {
       kind: "config",
       path: join(machine.config, "mcp.json"),
       format: "json",
+      says: "Knack's tools (MCP)",
       entries: [{ path: ["mcpServers", "knack"], value: serverCommand(machine) }],
     },
   ],

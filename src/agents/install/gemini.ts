@@ -43,7 +43,7 @@ export const gemini: AgentSetup = {
       kind: "file",
       path: join(config, "extensions", extension, ".gemini-extension-install.json"),
       text: toJson({ source: join(folder, extension), type: "link" }),
-      says: "where the extension is, as `gemini extensions link` says it",
+      says: "links the extension, as `gemini extensions link` does",
     },
   ],
   findBlocker: findSwitchedOff,

@@ -348,7 +348,7 @@ class Installer {
       ...{ format: change.format, after: sha256(edited.text), edits: edited.edits, keys: edited.keys },
     };
     const write: InstallStep = {
-      ...{ path, what: "write", says: change.says ?? edited.keys.map(describeKey).join(", ") },
+      ...{ path, what: "write", says: describeSettings(change, edited.keys) },
       perform: async () => {
         await this.remember(
           before === null && known ? combineChanges(known, changed, edited.isUpdate) : changed,
@@ -691,6 +691,12 @@ function listActs(steps: readonly InstallStep[]): InstallAction[] {
     steps.map((step) => [[step.path, step.what, step.says].join("\n"), describeStep(step)]),
   );
   return [...acts.values()];
+}
+
+/** A change to settings, with its keys; where a list grows, a key says nothing. */
+function describeSettings({ says, entries }: ConfigChange, keys: readonly ChangedKey[]): string {
+  if (entries.some(({ mark }) => mark !== undefined)) return says;
+  return `${says}: ${keys.map(describeKey).join(", ")}`;
 }
 
 function describeKey({ path, replaced }: ChangedKey): string {

@@ -74,8 +74,8 @@ export interface ConfigChange {
   readonly path: string;
   readonly format: ConfigFormat;
   readonly entries: readonly ConfigEntry[];
-  /** The setting, described for the person; by default its keys. */
-  readonly says?: string;
+  /** The change, described for the person. */
+  readonly says: string;
   /** If the first entry has another value by now, somebody else set it, and no entry is Knack's to remove. */
   readonly isGuarded?: boolean;
 }

@@ -16,14 +16,19 @@ import { findNearest } from "../nearest.ts";
 import type { Screen } from "../screen/screen.ts";
 import { alignColumns, wrapColumn } from "../screen/text.ts";
 
+const actions = ["get", "set", "path"] as const;
+
 export const config = defineCommand({
   about: "Show and change settings: yours; a project's can only switch learn and show off.",
   args: {
-    words: arg.words("get [key], set <key> <value>, or path; without words: every setting with its meaning"),
+    words: arg.words(
+      "a setting, get [setting], set <setting> <value>, or path; without words: every setting with its meaning",
+    ),
     project: arg.flag("the settings of the project in this folder: learn, show"),
     ...arg.json,
     ...arg.dryRun,
   },
+  completes: [[...actions, ...settingKeys], settingKeys],
   run: async (call) => {
     const { args, env, dryRun } = call;
     const home = resolveHome(env);
@@ -33,7 +38,7 @@ export const config = defineCommand({
     const [action = "list", key, value, ...more] = args._;
     const usage = wrongUsage(
       `Invalid arguments for knack config: "${args._.join(" ")}".`,
-      "knack config get [key], knack config set <key> <value> [--project], or knack config path",
+      "knack config <setting>, knack config get [setting], knack config set <setting> <value> [--project], or knack config path",
     );
     if (
       more.length > 0 ||
@@ -56,7 +61,7 @@ export const config = defineCommand({
               ? `Nothing is set for this project: ${call.screen.path(path)}`
               : listSettings(rows, call.screen),
             "",
-            `To change one: ${call.screen.knack} config set <setting> <value>`,
+            `What a setting may be: ${call.screen.knack} config <setting>. To change it: ${call.screen.knack} config set <setting> <value>`,
           ],
         );
       }
@@ -86,8 +91,20 @@ export const config = defineCommand({
           ...(key === "duties" ? (afterDuties.get(String(written.value)) ?? []) : []),
         ]);
       }
-      default:
-        throw usage;
+      default: {
+        if (key !== undefined) throw usage;
+        const name = readKey(action, actions);
+        const all = project === null ? resolveSettings(home, root, root) : readSettingsFile(home, project);
+        const { about, values } = describeSetting(name);
+        const value = all[name] ?? null;
+        call.screen.warn([describeIgnored(root)]);
+        return call.answer({ [name]: { value, about, values } }, [
+          `${name} = ${JSON.stringify(value)}`,
+          `  ${about}`,
+          `  May be: ${values}`,
+          `  To change it: ${call.screen.knack} config set ${name} <value>`,
+        ]);
+      }
     }
   },
 });
@@ -122,11 +139,11 @@ function listSettings(rows: readonly (readonly [string, string, string])[], scre
   ];
 }
 
-/** A setting by its name; for one mistyped, the nearest. */
-function readKey(name: string): (typeof settingKeys)[number] {
+/** A setting by its name; for one mistyped, the nearest, or the action that was meant. */
+function readKey(name: string, others: readonly string[] = []): (typeof settingKeys)[number] {
   const key = settingKeys.find((one) => one === name);
   if (key !== undefined) return key;
-  const nearest = findNearest(name, settingKeys);
+  const nearest = findNearest(name, [...others, ...settingKeys]);
   const meant = nearest === null ? "" : `Did you mean ${nearest}? `;
   throw wrongUsage(`There is no setting "${name}".`, `${meant}knack config lists the settings.`);
 }

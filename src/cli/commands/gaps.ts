@@ -43,6 +43,7 @@ const subcommands: Subcommands<GapsCall> = {
 export const gaps = defineCommand({
   about: "Show what you keep asking for that no skill covers, and turn it into a skill or reject it.",
   args,
+  completes: [Object.keys(subcommands)],
   run: (call: GapsCall) => runSubcommand("gaps", subcommands, call),
 });
 
@@ -63,7 +64,8 @@ async function list(call: OpenCall<GapsCall>): Promise<number> {
     json: { gaps: shown.map((gap) => gapJson(gap, reasons.get(gap.id) ?? null)) },
     columns: {
       id: ({ id }) => id,
-      status: ({ state }) => state.status,
+      status: ({ state, kept }) =>
+        state.status === "draft" && kept.length === 0 ? "no draft" : state.status,
       asked: ({ state }) => String(state.asked.length),
       used: ({ state }) => String(state.hit.length),
       last: ({ asks }) => formatDay(asks.at(-1)?.at ?? 0),

@@ -50,6 +50,7 @@ export const goal = defineCommand({
   about: "Goals and their duties: nothing ends without a recorded lesson or a proven reason.",
   more: ["What each word does:", ...goalVerbs.map((verb) => `  ${verb.padEnd(16)}${verbs[verb].about}`)],
   args,
+  completes: [goalVerbs],
   run: (call: GoalCall) => {
     const [typed = "board", ...words] = call.args._;
     const verb = goalVerbs.find((one) => one === typed);

@@ -32,6 +32,7 @@ export const install = defineCommand({
     yes: arg.flag("do not ask, not even where you had switched Knack off"),
     json: askNothing,
   },
+  completes: [agentIds],
   run: async (call) => {
     const { args, screen, dryRun } = call;
     const agent = readAgent("install", args._);
@@ -66,6 +67,7 @@ export const uninstall = defineCommand({
     ...arg.dryRun,
     ...arg.json,
   },
+  completes: [agentIds],
   run: async (call) => {
     const { args, env, screen, dryRun } = call;
     const agent = readAgent("uninstall", args._);
@@ -110,7 +112,9 @@ function readAgent(command: string, typed: readonly string[]): AgentId {
   const nearest = typed.length === 1 ? findNearest(word, agentIds) : null;
   throw wrongUsage(
     `knack ${command} does not support "${typed.join(" ")}".`,
-    `knack ${command} ${nearest ?? agentIds.join("|")}`,
+    nearest === null
+      ? `knack ${command} ${agentIds.join("|")}`
+      : `Did you mean knack ${command} ${nearest}? knack ${command} --help lists the agents.`,
   );
 }
 

@@ -92,6 +92,7 @@ const subcommands: Subcommands<LessonsCall> = {
 export const lessons = defineCommand({
   about: "Show what Knack learned, how sure it is, and the evidence.",
   args,
+  completes: [Object.keys(subcommands)],
   run: (call: LessonsCall) => runSubcommand("lessons", subcommands, call),
 });
 
@@ -428,6 +429,7 @@ export const promote = defineCommand({
   about:
     "Use lessons that several projects learned in every project. Knack does that by itself after learning; this shows which, and why not.",
   args: promoteArgs,
+  completes: [Object.keys(promotions)],
   run: async (call: PromoteCall) => {
     const { undo } = call.args;
     if (undo === undefined) return runSubcommand("promote", promotions, call);

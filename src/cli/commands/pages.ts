@@ -7,7 +7,7 @@ import { arg, type CommandCall, defineCommand, unknownName, wrongUsage } from ".
 import { changeKnack } from "../knack.ts";
 import { applyChange, describeReach, notDone, refuseChange } from "../screen/changes.ts";
 import type { Lines } from "../screen/text.ts";
-import { oneLine, textLines } from "../screen/text.ts";
+import { alignColumns, oneLine, textLines } from "../screen/text.ts";
 import { parseOneOf } from "../select.ts";
 import { type OpenCall, reads, runSubcommand, type Subcommands, takes } from "../subcommands.ts";
 
@@ -57,6 +57,7 @@ const subcommands: Subcommands<PagesCall> = {
 export const pages = defineCommand({
   about: "What is known about this project, in pages: decision rules, verified values, key insights.",
   args,
+  completes: [Object.keys(subcommands)],
   run: (call: PagesCall) => {
     const typed = call.args._.length > 0 ? call : { ...call, args: { ...call.args, _: ["tree"] } };
     return runSubcommand("pages", subcommands, typed as PagesCall);
@@ -75,9 +76,13 @@ async function showTree(call: OpenPagesCall): Promise<number> {
   const { roots, proven } = await (await openHere(call.knack)).tree();
   const isEmpty = roots.every(({ pages: below }) => below.length === 0);
   const { knack } = call.screen;
+  const labels = alignColumns(
+    roots.map(({ root, confidence }) => [`${root}${describeConfidence(confidence)}`]),
+    { keepWidth: true },
+  );
   return call.answer({ roots, proven }, [
-    roots.map(({ root, about, confidence, pages: below }) => [
-      `${root}${describeConfidence(confidence)}  ${call.screen.dim(about)}`,
+    roots.map(({ about, pages: below }, at) => [
+      `${labels[at]}  ${call.screen.dim(about)}`,
       below.map((page) => describeBranch(page)),
     ]),
     proven.map(({ page, rule, goals, sessions }) => [

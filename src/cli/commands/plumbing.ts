@@ -38,7 +38,7 @@ export const mcp = defineCommand({
     "  OpenCode      knack install opencode; or: opencode mcp add knack -- knack mcp",
     "  Copilot CLI   knack install copilot; or: copilot mcp add knack -- knack mcp",
     '  Cursor        knack install cursor; or ~/.cursor/mcp.json: "mcpServers": { "knack": { "command": "knack", "args": ["mcp"] } }',
-    "Knack finds out which session of the first five calls it. For any other agent, set KNACK_SESSION to the id of",
+    "For the first five, Knack finds out which session is calling. For any other agent, set KNACK_SESSION to the id of",
     "its session: without it, agents can search and load skills, but not write any. KNACK_DISABLE=1 turns it off.",
   ],
   args: {},

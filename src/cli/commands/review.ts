@@ -72,6 +72,7 @@ const subcommands: Subcommands<ReviewCall> = {
 export const review = defineCommand({
   about: "Background reviews of your sessions: what is due, what was proposed, and your decisions.",
   args,
+  completes: [Object.keys(subcommands)],
   run: async (call: ReviewCall) => {
     const [name = ""] = call.args._;
     if (isDisabled(call.env) && (call.args.now || ["accept", "reject", "take"].includes(name)))

@@ -14,7 +14,7 @@ export const run = defineCommand({
   about: "Run an agent, then learn from its session: knack run -- claude",
   args: {
     command: arg.words("after --: the command and its arguments"),
-    learn: { type: "boolean", default: true, description: "learn afterwards (--no-learn: only run)" },
+    learn: { type: "boolean", default: true, description: "only run it; learn nothing" },
   },
   run: async (call) => {
     const { args, env } = call;

@@ -43,6 +43,7 @@ const subcommands: Subcommands<SkillsCall> = {
 export const skills = defineCommand({
   about: "Show what Knack wrote for your agents, accept it, reject it, or undo it.",
   args,
+  completes: [Object.keys(subcommands)],
   run: (call: SkillsCall) => runSubcommand("skills", subcommands, call),
 });
 

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { findAgent, setups } from "../../agents/index.ts";
+import { KnackError } from "../../base/index.ts";
+import { changedFile } from "../../library/index.ts";
 import { type Home, resolveHome } from "../../settings/index.ts";
-import { several } from "../../text/index.ts";
 import { type AnyCall, arg, type Command, wrongUsage } from "../command.ts";
 import { askYesNo, canAsk } from "../screen/screen.ts";
 import { openCallInstaller, uninstall as uninstallAgent } from "./install.ts";
@@ -27,13 +28,15 @@ export const uninstall: Command = {
 async function purgeKnack(call: AnyCall, isSure: boolean): Promise<number> {
   const { env, screen, dryRun, wantsJson } = call;
   const home = resolveHome(env);
-  const kept = existsSync(home.database) ? await countKept(call) : 0;
+  const kept = existsSync(home.database) ? await listKept(call) : [];
   // Counting opens the database, which leaves files beside it.
   const places = listPlaces(home);
   const installed = await listInstalled(call);
-  const stay =
-    kept > 0 &&
-    `${several(kept, "skill or rule", "skills and rules")} you kept would stay where they are. To remove them first: ${screen.knack} skills undo <name>`;
+  const stay = kept.length > 0 && [
+    "What you kept for your agents would stay, and Knack could not undo it any more:",
+    kept.map(({ name, path }) => `  ${screen.path(path)} (${name})`),
+    `To remove it first: ${screen.knack} skills undo <name>`,
+  ];
   if (!dryRun && !isSure) {
     if (wantsJson || !canAsk())
       throw wrongUsage("--purge deletes everything that Knack learned.", "Without a question: add --yes");
@@ -53,22 +56,33 @@ async function purgeKnack(call: AnyCall, isSure: boolean): Promise<number> {
     remaining.push(...removed.remaining);
   }
   if (!dryRun) removePlaces(home, places);
-  return call.answer({ dry_run: dryRun, purged: !dryRun, acts, remaining, removed: places }, [
+  return call.answer({ dry_run: dryRun, purged: !dryRun, acts, remaining, removed: places, kept }, [
     `${dryRun ? "Would remove" : "Removed"}:`,
     acts.map(({ path, says }) => `  ${screen.path(path)} (${says})`),
     places.map((path) => `  ${screen.path(path)}`),
     acts.length + places.length === 0 && "  nothing: Knack has no files here",
     remaining.length > 0 && ["Still installed by:", remaining.map((path) => `  ${screen.path(path)}`)],
-    dryRun ? [stay, "Nothing was changed (--dry-run)."] : [],
+    dryRun
+      ? [stay, "Nothing was changed (--dry-run)."]
+      : kept.length > 0 && [
+          "What you kept for your agents is still there; delete it by hand if you want to:",
+          kept.map(({ name, path }) => `  ${screen.path(path)} (${name})`),
+        ],
   ]);
 }
 
-async function countKept(call: AnyCall): Promise<number> {
+/** The skills and rules in agents' folders; none if the database cannot be read, which may be why Knack is to go. */
+async function listKept(call: AnyCall): Promise<{ readonly name: string; readonly path: string }[]> {
   // Only this loads the database: an install from a package manager's cache has none.
   const { withKnack } = await import("../knack.ts");
-  const shelf = await withKnack(call, (knack) => knack.shelf());
+  const shelf = await withKnack(call, (knack) => knack.shelf()).catch((error) => {
+    if (!(error instanceof KnackError)) throw error;
+    call.screen.warn([error.message]);
+    return [];
+  });
   // Drafts are in Knack's own folder, and go with it.
-  return shelf.filter(({ reach }) => reach !== "draft").length;
+  const kept = shelf.filter(({ reach, state }) => reach !== "draft" && state !== "missing");
+  return kept.map((one) => ({ name: one.name, path: changedFile(one) }));
 }
 
 /** The agents in which Knack is installed, by name. */

@@ -196,12 +196,14 @@ function describeFound(
   const when = recent ? `in the last ${days} days` : `in ${sessions === 1 ? "it" : "these"}`;
   const failed = `${who} failed ${several(failures, "time")} ${when}`;
   const known =
-    repeats === 0
-      ? "none of these failures had been solved in an earlier session."
-      : `${repeats} of these failures had been solved in an earlier session, and Knack would have known the fix for ${answered}.`;
+    failures === 0
+      ? null
+      : repeats === 0
+        ? "none of these failures had been solved in an earlier session."
+        : `${repeats} of these failures had been solved in an earlier session, and Knack would have known the fix for ${answered}.`;
   return [
     wrapColumn("", `Found ${listWords(names)}: ${several(sessions, "session")}.`, screen.columns),
-    screen.bold(wrapColumn("", `${failed}; ${known}`, screen.columns)),
+    screen.bold(wrapColumn("", known === null ? `${failed}.` : `${failed}; ${known}`, screen.columns)),
     unread > 0 && screen.dim(`(${several(unread, "older transcript")} not read yet)`),
   ];
 }

@@ -88,6 +88,7 @@ const subcommands: Subcommands<LoopCall> = {
 export const loop = defineCommand({
   about: "Work on a goal in seven phases, and learn from how it went: the next run starts with it.",
   args,
+  completes: [Object.keys(subcommands)],
   run: (call: LoopCall) => runSubcommand("loop", subcommands, call),
 });
 

@@ -139,7 +139,8 @@ export function showLine() {
 /** One line rewritten on a terminal, one line every few seconds elsewhere. */
 function progressLine<Progress extends readonly unknown[]>(describe: (...progress: Progress) => string) {
   const stream = process.stderr;
-  const isTerminal = stream.isTTY === true;
+  // A dumb terminal cannot take back what it has printed.
+  const isTerminal = stream.isTTY === true && process.env.TERM !== "dumb";
   // Quick work needs no progress line.
   let next = Date.now() + (isTerminal ? 300 : 3_000);
   let isShown = false;

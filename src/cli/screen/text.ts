@@ -73,15 +73,23 @@ export function alignColumns(
   return keepWidth ? lines : lines.map((line) => line.trimEnd());
 }
 
+/** A column of text is not narrower than this. */
+const narrowestText = 30;
+/** The margin of a text that stands below its label, where there is too little room beside it. */
+const marginBelow = 6;
+
 /** A label and its text, which continues below itself where the terminal is too narrow. */
 export function wrapColumn(label: string, text: string, columns: number | null): string {
   const indent = measure(label.replace(ownColours, ""));
-  if (columns === null || columns - indent < 30) return `${label}${text}`.trimEnd();
+  if (columns === null || columns < narrowestText) return `${label}${text}`.trimEnd();
+  const isBeside = columns - indent >= narrowestText || measure(text) <= columns - indent;
+  const margin = " ".repeat(isBeside ? indent : marginBelow);
   // At the end of a line wrapAnsi ends a colour and begins it again, in codes that `visible` would show. It goes on anyway.
-  const lines = wrapAnsi(text, columns - indent, { trim: true }).split(
+  const lines = wrapAnsi(text, columns - margin.length, { trim: true }).split(
     /(?:\u001b\[\d+m)*\n(?:\u001b\[\d+m)*/,
   );
-  return `${label}${lines.join(`\n${" ".repeat(indent)}`)}`.trimEnd();
+  const head = isBeside ? label : `${label.trimEnd()}\n${margin}`;
+  return `${head}${lines.join(`\n${margin}`)}`.trimEnd();
 }
 
 /** A line as the terminal has room for it: it continues below its own indentation. */

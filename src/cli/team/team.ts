@@ -79,6 +79,7 @@ const subcommands: Subcommands<TeamCall> = {
 export const team = defineCommand({
   about: "Share lessons with a team, over a PostgreSQL of your own. Nothing of others is told before a yes.",
   args,
+  completes: [Object.keys(subcommands)],
   run: (call: TeamCall) => runSubcommand("team", subcommands, call),
 });
 
