@@ -365,14 +365,16 @@ async function live(home: string, { tells = true } = {}): Promise<Lived> {
   const first = leave(home, { name: "first", at: Date.now() - 2 * hour, steps: teaching });
   age(first.transcript, 100 * minute);
   fire(home, first, "SessionStart");
-  await knack(["work"], { home });
   const steps = [...Array.from({ length: 10 }, (_, n) => replied(`Part ${n}.`)), fails, works];
   const last = leave(home, { name: "last", at: Date.now() - 40 * minute, steps });
-  fire(home, last, "SessionStart");
-  if (tells) {
-    const { hookSpecificOutput } = JSON.parse(failIn(home, last));
-    keepBooks(last, { type: "hook_additional_context", content: [hookSpecificOutput.additionalContext] });
-  }
+  // Who begins before anything is learned is told nothing.
+  if (!tells) fire(home, last, "SessionStart");
+  await knack(["work"], { home });
+  if (tells)
+    for (const told of [fire(home, last, "SessionStart"), failIn(home, last)]) {
+      const { hookSpecificOutput } = JSON.parse(told);
+      keepBooks(last, { type: "hook_additional_context", content: [hookSpecificOutput.additionalContext] });
+    }
   age(last.transcript, 20 * minute);
   await knack(["work"], { home });
   return { home, last, paths };
@@ -391,7 +393,7 @@ describe("the chain, to the doctor,", () => {
     expect({ code, wrong }).toEqual({ code: 0, wrong: [] });
     expect(checks.captured?.says).toBe("2 of 2 transcripts read");
     expect(checks.learned?.says).toBe("all 2 sessions that were read are searched for lessons");
-    expect(checks.injected?.says).toBe("1 of the last 1 text shown were found in their transcripts");
+    expect(checks.injected?.says).toBe("2 of the last 2 texts shown were found in their transcripts");
     expect(checks.snapshot?.says).toMatch(/^made (?:just now|\d minutes? ago), up to date$/);
     expect(filesIn(home)).toEqual(before);
     const order =
@@ -537,10 +539,10 @@ describe("the chain, to the doctor,", () => {
     age(last.transcript, minute);
     const { wrong, checks } = await doctor(home);
     expect(wrong).toEqual(["injected"]);
-    expect(checks.injected?.says).toBe("0 of the last 1 text shown were found in their transcripts");
+    expect(checks.injected?.says).toBe("0 of the last 2 texts shown were found in their transcripts");
     rmSync(last.transcript);
     expect((await doctor(home)).checks.injected?.says).toBe(
-      "shown 1 time; their transcripts are gone, or do not say",
+      "shown 2 times; their transcripts are gone, or do not say",
     );
   });
 });

@@ -57,7 +57,10 @@ test("the doctor finds every link of a chain that Claude Code really went throug
   expect(checks.fired?.says).toMatch(/^last just now/);
   expect(checks.captured?.says).toBe("2 of 2 transcripts read");
   expect(checks.learned?.says).toBe("all 2 sessions that were read are searched for lessons");
-  expect(checks.injected?.says).toBe("1 of the last 1 text shown were found in their transcripts");
+  // At the failure, and at the start if the worker was done with the first session by then.
+  expect(checks.injected?.says).toMatch(
+    /^(?:1 of the last 1 text|2 of the last 2 texts) shown were found in their transcripts$/,
+  );
   const { week } = JSON.parse((await knack(["status", "--json"], { home })).stdout);
   expect(week).toMatchObject({
     learned: { lessons: 1 },
