@@ -89,9 +89,13 @@ export async function host(
       const onprogress = ({ message }: { message?: string | undefined }) => void progress.push(message ?? "");
       const answer = await client.callTool({ name: tool, arguments: { ...args } }, { onprogress });
       const data = (answer.structuredContent ?? {}) as Answered["data"];
-      const error = answer.isError ? (data.error as Answered["error"]) : null;
       const [first] = answer.content;
-      return { code: error?.code ?? null, error, data, text: first?.type === "text" ? first.text : "" };
+      const text = first?.type === "text" ? first.text : "";
+      if (!answer.isError) return { code: null, error: null, data, text };
+      const error = data.error as Answered["error"] | undefined;
+      // Each refusal of Knack's has a code.
+      if (error == null) throw new Error(`${tool} failed without a code: ${text}`);
+      return { code: error.code, error, data, text };
     },
   };
 }
