@@ -55,6 +55,7 @@ async function bundle(sources) {
     external,
     plugins: [
       pastFrontDoors(),
+      widthsLate(),
       apart("models-apart", join("models", "choose.ts"), "./api.ts", "models-api"),
       apart("mcp-apart", join("cli", "commands", "plumbing.ts"), "../../mcp/index.ts", "mcp-server"),
       apart("postgres-apart", join("store", "remote.ts"), "./postgres/server.ts", "postgres"),
@@ -190,6 +191,25 @@ function namesBehind(door) {
 
 function namesIn(list) {
   return list.split(",").flatMap((name) => name.trim() || []);
+}
+
+/**
+ * What knows how wide letters are on a screen reads tables of all of Unicode when it is loaded, which takes an eighth
+ * of a command's time, and is rarely asked.
+ */
+function widthsLate() {
+  return {
+    name: "widths-late",
+    setup: (build) => {
+      build.onResolve({ filter: /^(?:string-width|wrap-ansi)$/ }, ({ path, importer }) =>
+        importer.endsWith(join("cli", "screen", "text.ts")) ? { path, namespace: "widths-late" } : null,
+      );
+      build.onLoad({ filter: /.*/, namespace: "widths-late" }, ({ path }) => ({
+        contents: `export default (...given) => require(${JSON.stringify(path)}).default(...given);`,
+        resolveDir: root,
+      }));
+    },
+  };
 }
 
 /** The parser for shells is as large as the rest of a hook, which loads it for a command that needs it. */

@@ -32,11 +32,10 @@ export function oneLine(text: string, width = 100): string {
 export function cutToWidth(text: string, width: number): string {
   const plain = stripHidden(text).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
   if (measure(plain) <= width) return plain;
+  if (isOneColumnEach(plain)) return `${plain.slice(0, width - 1)}…`;
   // A character is rarely wider than two columns, and combining characters have none.
-  const [first = ""] = wrapAnsi(plain.slice(0, width * 4), width - 1, { hard: true, trim: false }).split(
-    "\n",
-  );
-  return `${isAscii(plain) ? plain.slice(0, width - 1) : first}…`;
+  const [first] = wrapAnsi(plain.slice(0, width * 4), width - 1, { hard: true, trim: false }).split("\n");
+  return `${first}…`;
 }
 
 /** Text from elsewhere, line by line: redacted as a whole, so that a secret over several lines is seen. */
@@ -49,11 +48,12 @@ export function textLines(text: string, indent = "", width = 400): string[] {
 }
 
 function measure(text: string): number {
-  return isAscii(text) ? text.length : stringWidth(text);
+  return isOneColumnEach(text) ? text.length : stringWidth(text);
 }
 
-function isAscii(text: string): boolean {
-  return /^[\x20-\x7e]*$/.test(text);
+/** ASCII, letters of Latin scripts, dashes, quotation marks, arrows and bars: asking `stringWidth` for the first time takes long. */
+function isOneColumnEach(text: string): boolean {
+  return /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff\u2580-\u259f]*$/.test(text);
 }
 
 /**
