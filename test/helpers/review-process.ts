@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, renameSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildSync } from "esbuild";
@@ -53,23 +53,39 @@ export function startReview({ env, now, until }: ReviewOrders): ChildProcess {
 }
 
 /**
- * All of Knack as one file, made once a run: the package's own library hands out less, and another process cannot load
- * TypeScript.
+ * All of Knack for another process, which cannot load TypeScript, made once a run: the package's own library hands out
+ * less.
  */
 function bundleKnack(): string {
-  const outfile = join(process.env.KNACK_TEST_SHARED ?? tempFolder(), "open.mjs");
-  if (existsSync(outfile)) return outfile;
-  const made = `${outfile}.${process.pid}.mjs`;
+  const folder = join(process.env.KNACK_TEST_SHARED ?? tempFolder(), "open");
+  const entry = join(folder, "open.js");
+  if (existsSync(entry)) return entry;
+  const made = `${folder}.${process.pid}`;
   buildSync({
     entryPoints: [join(root, "src/open.ts")],
     bundle: true,
     platform: "node",
     format: "esm",
-    external: [join(root, "node_modules/*")],
-    outfile: made,
+    splitting: true,
+    minify: true,
+    // As in the published program: packages that are read file by file take longer than Knack itself.
+    alias: {
+      yaml: join(root, "node_modules/yaml/browser/index.js"),
+      "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js"),
+    },
+    external: ["libsql", "@secretlint", "ai", "@ai-sdk", "hono", "@hono", "pg", "pg-boss"].map((name) =>
+      join(root, "node_modules", name, "*"),
+    ),
+    outdir: made,
   });
-  renameSync(made, outfile);
-  return outfile;
+  writeFileSync(join(made, "package.json"), '{"type":"module"}');
+  try {
+    renameSync(made, folder);
+  } catch {
+    // Another worker of the run was first.
+    rmSync(made, { recursive: true, force: true });
+  }
+  return entry;
 }
 
 /** How it ended: by itself, with what it said, or by a signal. */
