@@ -5,7 +5,7 @@ import { writeNote } from "../../src/spool/spool.ts";
 import { type Act, anEndpoint, type Question } from "../helpers/endpoint.ts";
 import { aHome, hook, payloads, processesOf, said } from "../helpers/hook.ts";
 import { type Left, leave } from "../helpers/hooked.ts";
-import { answering, recordIn } from "../helpers/judging.ts";
+import { answering, asksAboutSession, nothingToMerge, recordIn } from "../helpers/judging.ts";
 import { knack } from "../helpers/knack.ts";
 import { asked, failed, hour, minute, ran, replied, type Step } from "../helpers/lived.ts";
 
@@ -21,8 +21,9 @@ const steps: readonly Step[] = [
   replied("Done."),
 ];
 
-/** Makes the lesson of the person's words, where they are in the question. */
+/** Makes the lesson of the person's words, where they are in the question, and leaves a project's lessons as they are. */
 function judges({ prompt }: Question): Act {
+  if (!asksAboutSession(prompt)) return { value: nothingToMerge };
   const { events, leads } = recordIn(prompt);
   const { ref } = events.find(({ person }) => person?.includes("berths.json")) ?? {};
   const [lead] = leads.filter(({ refs }) => refs.includes(ref ?? ""));
@@ -72,19 +73,21 @@ async function withJudge(act: (question: Question, number: number) => Act = judg
       (one) => `${one.status}: ${one.lesson}`,
     );
   };
-  return { home, endpoint, lives, notes, run, works, lessons };
+  /** The requests that are about a session. */
+  const questions = () => endpoint.asked.map(({ prompt }) => prompt).filter(asksAboutSession);
+  return { home, questions, lives, notes, run, works, lessons };
 }
 
 describe("a worker with a judge", () => {
   test("has a session judged when it ends, once, and what is new when it goes on; the next one offers the lesson", async () => {
-    const { home, endpoint, lives, notes, works, lessons } = await withJudge();
+    const { home, questions, lives, notes, works, lessons } = await withJudge();
     const session = lives(5 * minute);
     notes(session, "Stop");
     expect((await works()).judged).toBe(0);
-    expect(endpoint.asked).toHaveLength(0);
+    expect(questions()).toHaveLength(0);
     notes(session, "SessionEnd");
     expect((await works()).judged).toBe(1);
-    expect(endpoint.asked).toHaveLength(1);
+    expect(questions()).toHaveLength(1);
     expect(await lessons()).toContain(`pending: ${lesson}`);
     const began = said(await hook(payloads(home, "next").start(), home));
     expect(began?.systemMessage).toContain(`${lesson} `);
@@ -94,64 +97,64 @@ describe("a worker with a judge", () => {
     // Judged sessions are never paid for twice.
     notes(session, "SessionEnd");
     expect((await works()).judged).toBe(0);
-    expect(endpoint.asked).toHaveLength(1);
+    expect(questions()).toHaveLength(1);
     const grown = lives(5 * minute, [
       asked("Now paint the cranes, and never in green."),
       ran("touch cranes"),
     ]);
     notes(grown, "SessionEnd");
     expect((await works()).judged).toBe(1);
-    expect(endpoint.asked).toHaveLength(2);
-    const { leads } = recordIn(endpoint.asked[1]?.prompt ?? "");
+    expect(questions()).toHaveLength(2);
+    const { leads } = recordIn(questions()[1] ?? "");
     expect(leads.map(({ summary }) => summary).join()).not.toContain("berths.json");
     expect(await lessons()).toContain(`pending: ${lesson}`);
     expect(processesOf(home.home)).toEqual([]);
   });
 
   test("has a session judged that was quiet for half an hour", async () => {
-    const { endpoint, lives, notes, works } = await withJudge();
+    const { questions, lives, notes, works } = await withJudge();
     notes(lives(29 * minute), "Stop");
     expect((await works()).judged).toBe(0);
     notes(lives(31 * minute), "Stop");
     expect((await works()).judged).toBe(1);
-    expect(endpoint.asked).toHaveLength(1);
+    expect(questions()).toHaveLength(1);
   });
 
   test("asks nobody where the judge is off, and what waits is counted", async () => {
-    const { home, endpoint, lives, notes, works } = await withJudge(judges, { judge: "off" });
+    const { home, questions, lives, notes, works } = await withJudge(judges, { judge: "off" });
     notes(lives(2 * hour), "SessionEnd");
     expect((await works()).judged).toBe(0);
-    expect(endpoint.asked).toHaveLength(0);
+    expect(questions()).toHaveLength(0);
     const { stdout } = await knack(["status"], { home: home.home, cwd: home.project });
     expect(stdout).toMatch(/1 session may hold more lessons, which a judge finds/);
   });
 
   test("that is killed while the judge thinks leaves the session to the next", async () => {
-    const { home, endpoint, lives, notes, run, works, lessons } = await withJudge((question, number) =>
+    const { home, questions, lives, notes, run, works, lessons } = await withJudge((question, number) =>
       number === 1 ? "silence" : judges(question),
     );
     notes(lives(5 * minute), "SessionEnd");
-    const killed = run(60_000);
-    await expect.poll(() => endpoint.asked.length, { timeout: 30_000 }).toBe(1);
+    const killed = run(240_000);
+    await expect.poll(() => questions().length, { timeout: 120_000 }).toBe(1);
     const [pid] = processesOf(home.home);
     process.kill(pid ?? 0, "SIGKILL");
     expect((await killed).signal).toBe("SIGKILL");
     // Its note was handled; the session is due as soon as it is quiet, or as the end is noted again.
     notes(lives(5 * minute), "SessionEnd");
     expect((await works()).judged).toBe(1);
-    expect(endpoint.asked).toHaveLength(2);
+    expect(questions()).toHaveLength(2);
     expect((await lessons()).filter((one) => one.endsWith(lesson))).toHaveLength(1);
   });
 
   test("lets one worker ask at a time", async () => {
-    const { home, endpoint, lives, notes, run, works } = await withJudge(() => "silence");
+    const { home, questions, lives, notes, run, works } = await withJudge(() => "silence");
     notes(lives(5 * minute), "SessionEnd");
     const first = run();
-    await expect.poll(() => endpoint.asked.length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => questions().length, { timeout: 120_000 }).toBe(1);
     const [pid] = processesOf(home.home);
     notes(lives(5 * minute), "SessionEnd");
     expect((await works()).judged).toBe(0);
-    expect(endpoint.asked).toHaveLength(1);
+    expect(questions()).toHaveLength(1);
     process.kill(pid ?? 0, "SIGKILL");
     await first;
   });
