@@ -50,7 +50,8 @@ export function readStretches(events: readonly Event[], calls: CallReader): Stre
   return groups.filter(({ turns: all }) => all.some(hasWork)).map((group) => readGroup(group, calls));
 }
 
-function readGroup({ turns: [first, ...rest], against }: TurnGroup, calls: CallReader): Stretch {
+function readGroup({ turns, against }: TurnGroup, calls: CallReader): Stretch {
+  const [first, ...rest] = turns;
   const all = [first, ...rest].flatMap(({ prompt, events }) =>
     events[0] === prompt ? events : [prompt, ...events],
   );
@@ -61,13 +62,19 @@ function readGroup({ turns: [first, ...rest], against }: TurnGroup, calls: CallR
   });
   return {
     prompt: first.prompt,
-    text: describeAsk(first),
+    text: describeAsk(findNaming(turns)),
     followUps: rest.map(({ prompt }) => prompt),
     events: all,
     facts: countWork(all, own, calls, against.size),
     cures: new Map(cures),
     objections: against,
   };
+}
+
+/** The prompt that names a goal: the first, unless it was talk and the work was asked for at length later. */
+function findNaming(turns: TurnGroup["turns"]): SessionTurn {
+  const worked = turns.find(hasWork);
+  return worked !== undefined && countWords(worked.words) > answerWords ? worked : turns[0];
 }
 
 /**
@@ -118,7 +125,8 @@ function objects(turn: Turn, calls: CallReader): boolean {
   // What changes nothing is talk, and so is a question that the agent looked something up for.
   const isQuestion = turn.sentences.every((sentence) => /[?？]\s*$/.test(sentence));
   const answers = turn.after.filter((event) => !isQuestion || !onlyLooks(event, calls));
-  return !asks && (turn.rejected !== null || answers.length > 0) && isObjection(turn);
+  const isAgainst = isObjection(turn) || takesBack.test(turn.words);
+  return !asks && (turn.rejected !== null || answers.length > 0) && isAgainst;
 }
 
 interface SessionTurn {
@@ -164,7 +172,8 @@ function hasWork({ events }: SessionTurn): boolean {
 }
 
 /** Whether a prompt is about what was worked on before it. */
-function continues({ prompt, words }: SessionTurn, before: SessionTurn): boolean {
+function continues(turn: SessionTurn, before: SessionTurn): boolean {
+  const { prompt, words } = turn;
   const bare = stripOpening(words);
   const size = countWords(bare);
   // One word answers; nobody asks for something new with it.
@@ -181,7 +190,9 @@ function continues({ prompt, words }: SessionTurn, before: SessionTurn): boolean
   // The person stopped the work to say something about it.
   if (last !== undefined && isStop(last)) return true;
   const isAnswer = size <= answerWords && /[?？]/.test(reply.slice(-replyEndChars));
-  return isAnswer && !asksAnew.test(lower) && !asksFor.test(stripOpening(lower));
+  // A question in return is still about the same, unless the agent has to work for it.
+  const asks = asksAnew.test(lower) || /[?？吗嗎]\s*$/.test(words);
+  return isAnswer && !(asks && hasWork(turn)) && !asksFor.test(stripOpening(lower));
 }
 
 /** Whether the agent was still at work: what was typed meanwhile stands behind what it did until it read it. */
@@ -207,7 +218,10 @@ const wordShape =
 const replyEndChars = 300;
 /** Words that mean nothing without what was said before. */
 const leansOn =
-  /^(?:(?:for (?:example|instance)|e\.g\.|i mean|i meant|that['’]?s because|in other words|(?:(?:it|this|that|i|we)(?:['’]s| is| am| are)? )?still|sigue|todavía|aún|immer noch|toujours)\b|那是因为|这只是|比如|例如|也就是说|还是|仍然|依然|つまり|例えば|たとえば|まだ)/;
+  /^(?:(?:also|alternatively|for (?:example|instance)|e\.g\.|i mean|i meant|that['’]?s because|in other words|(?:(?:it|this|that|i|we)(?:['’]s| is| am| are)? )?still|sigue|todavía|aún|immer noch|toujours)\b|那是因为|这只是|比如|例如|也就是说|还是|仍然|依然|つまり|例えば|たとえば|まだ)/;
+/** What was done is to be as it was before. */
+const takesBack =
+  /\b(?:(?:change|put|move|switch|bring|roll) (?:it|this|that|them|these|those) back|(?:undo|revert) (?:it|this|that|them|these|those|the (?:commits?|changes?|edits?)))\b/i;
 /** A question about how things are, which is against nothing. */
 const asksOfThings = /^(?:does|do we|do they|is there|are there)\b/i;
 const agrees = /\b(?:is|are|sounds|looks|works|seems) (?:fine|good|ok|okay|great|right|perfect)\b/;
@@ -229,9 +243,13 @@ function describeAsk({ prompt: { text }, words }: SessionTurn): string {
   const below = text.length - text.lastIndexOf(lines.at(-1) ?? "");
   const isOwn = countLetters(words) >= fewLetters && (above < edgeChars || below < edgeChars);
   const head = text.split("\n").find((line) => countLetters(line) >= fewLetters) ?? text;
-  const line = oneLine(isOwn ? lines.slice(0, ownLines).join(" ") : head.replace(/^[\s"'#>*]+/, ""));
+  const said = isOwn ? lines.slice(0, ownLines).join(" ") : head.replace(/^[\s"'#>*]+/, "");
+  const line = oneLine(said.replace(/\*\*/g, "").replace(longLink, "$1…"));
   return cutAtWord(stripOpening(line) || line, goalChars);
 }
+
+/** A link of which more than its beginning would leave no room for words. */
+const longLink = /(https?:\/\/\S{30})\S{10,}/g;
 
 const ownLines = 3;
 const fewLetters = 6;
@@ -316,7 +334,7 @@ function onlyLooks(event: Event, calls: CallReader): boolean {
 }
 
 const checks =
-  /^(?:.* )?(?:--)?(?:tests?|coverage|vitest|jest|pytest|mocha|tsc|(?:type-?)?check|lint|eslint|biome|ruff|mypy|clippy|analyz?s?e|vet)$/;
+  /^(?:.* )?(?:--)?(?:tests?|coverage|vitest|jest|pytest|mocha|tsc|wait|watch|(?:type-?)?check|lint|eslint|biome|ruff|mypy|clippy|analyz?s?e|vet)$/;
 
 function countRetries(failed: readonly Event[]): number {
   const words = failed.map((event) => `${event.tool} ${callText(event)}`);
@@ -397,12 +415,13 @@ function findTiers(own: readonly Event[], calls: CallReader): Tier[] {
   return tiers.filter((tier) => own.some(isOf[tier]));
 }
 
-/** How the last call ended that did more than look. */
+/** How the last call ended that did more than look. A call that the agent's own tool turned down says nothing of the work. */
 function readEnd(events: readonly Event[], own: readonly Event[], calls: CallReader): WorkFacts["end"] {
   const last = events.findLast(({ kind }) => kind !== "prompt");
   if (last !== undefined && isStop(last)) return "stopped";
+  const tells = (event: Event) => !onlyLooks(event, calls) && calls.error(event).cause !== "tool-misuse";
   const ended = own.findLast(
-    (event) => event.outcome === "ok" || (event.outcome === "failed" && !onlyLooks(event, calls)),
+    (event) => event.outcome === "ok" || (event.outcome === "failed" && tells(event)),
   );
   return ended === undefined ? "none" : ended.outcome === "failed" ? "failed" : "ok";
 }
