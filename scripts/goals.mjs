@@ -97,10 +97,15 @@ async function print(knack, { file, session, events }, n) {
   }
   if (isShort) return;
   console.log("");
-  for (const event of events) {
-    const line = describe(event);
-    if (line !== null) console.log(`  ${event.ref} ${line}`);
+  for (const [at, event] of events.entries()) {
+    // Of many calls in a row that worked the first and the last say enough.
+    const isInRow = [-1, 0, 1].every((by) => worked(events[at + by]));
+    if (!isInRow) console.log(`  ${event.ref} ${describe(event)}`);
   }
+}
+
+function worked(event) {
+  return event?.kind === "call" && event.outcome === "ok";
 }
 
 /** What happened, on one line: prompts and stops long, calls short, failures with their end. */

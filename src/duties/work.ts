@@ -125,7 +125,9 @@ function objects(turn: Turn, calls: CallReader): boolean {
   // What changes nothing is talk, and so is a question that the agent looked something up for.
   const isQuestion = turn.sentences.every((sentence) => /[?？]\s*$/.test(sentence));
   const answers = turn.after.filter((event) => !isQuestion || !onlyLooks(event, calls));
-  const isAgainst = isObjection(turn) || takesBack.test(turn.words);
+  const isAgainst =
+    isObjection(turn) ||
+    [takesBack, wantsOtherwise].some((sign) => turn.sentences.some((one) => sign.test(one)));
   return !asks && (turn.rejected !== null || answers.length > 0) && isAgainst;
 }
 
@@ -177,22 +179,25 @@ function continues(turn: SessionTurn, before: SessionTurn): boolean {
   const bare = stripOpening(words);
   const size = countWords(bare);
   // One word answers; nobody asks for something new with it.
-  if (words === "" || size <= 1 || isBareRequest(words) || isSaidMeanwhile(prompt, before)) return true;
+  if (words === "" || size <= 1 || isBareRequest(words)) return true;
+  const last = before.events.at(-1);
+  const isStopped = last !== undefined && isStop(last);
+  if (!isStopped && isSaidMeanwhile(prompt, before)) return true;
   // It was said once more before the agent did anything.
   if (!hasAnswer(before) && measureSimilarity(extractTerms(words), extractTerms(before.words)) > resentShare)
     return true;
   const lower = words.toLowerCase();
-  if (leansOn.test(lower)) return true;
+  if (leansOn.test(lower) || (size <= additionWords && adds.test(lower))) return true;
   if (size <= goOnWords && (goOn.test(lower) || agrees.test(lower))) return true;
   if (size <= goOnWords && refersBack.test(lower) && !asksAnew.test(lower)) return true;
   const reply = before.events.findLast(({ kind }) => kind === "reply")?.text.trim() ?? "";
-  const last = before.events.at(-1);
+  const isQuestion = /[?？吗嗎]\s*$/.test(words);
   // The person stopped the work to say something about it.
-  if (last !== undefined && isStop(last)) return true;
+  if (isStopped) return !isQuestion;
   const isAnswer = size <= answerWords && /[?？]/.test(reply.slice(-replyEndChars));
   // A question in return is still about the same, unless the agent has to work for it.
-  const asks = asksAnew.test(lower) || /[?？吗嗎]\s*$/.test(words);
-  return isAnswer && !(asks && hasWork(turn)) && !asksFor.test(stripOpening(lower));
+  const isAsking = isQuestion || asksAnew.test(lower);
+  return isAnswer && !(isAsking && hasWork(turn)) && !asksFor.test(stripOpening(lower));
 }
 
 /** Whether the agent was still at work: what was typed meanwhile stands behind what it did until it read it. */
@@ -216,12 +221,18 @@ const wordShape =
 
 /** Where in a reply an agent asks what to do next. */
 const replyEndChars = 300;
+/** Something added to what was asked for, unless it takes so many words to say. */
+const adds = /^(?:also|alternatively)\b/;
+const additionWords = 40;
 /** Words that mean nothing without what was said before. */
 const leansOn =
-  /^(?:(?:also|alternatively|for (?:example|instance)|e\.g\.|i mean|i meant|that['’]?s because|in other words|(?:(?:it|this|that|i|we)(?:['’]s| is| am| are)? )?still|sigue|todavía|aún|immer noch|toujours)\b|那是因为|这只是|比如|例如|也就是说|还是|仍然|依然|つまり|例えば|たとえば|まだ)/;
+  /^(?:(?:for (?:example|instance)|e\.g\.|i mean|i meant|that['’]?s because|in other words|(?:(?:it|this|that|i|we)(?:['’]s| is| am| are)? )?still|sigue|todavía|aún|immer noch|toujours)\b|那是因为|这只是|比如|例如|也就是说|还是|仍然|依然|つまり|例えば|たとえば|まだ)/;
 /** What was done is to be as it was before. */
 const takesBack =
   /\b(?:(?:change|put|move|switch|bring|roll) (?:it|this|that|them|these|those) back|(?:undo|revert) (?:it|this|that|them|these|those|the (?:commits?|changes?|edits?)))\b/i;
+/** What was proposed or done is not as the person wants it. */
+const wantsOtherwise =
+  /^(?:wait|hold on|but|no|nope|hm+)\b(?! (?:for|until|should)\b)[^.!?]*\bshould(?:n['’]?t)?\b|\bwe (?:really )?(?:do not|don['’]?t) need\b|\bdon['’]?t think we need\b/i;
 /** A question about how things are, which is against nothing. */
 const asksOfThings = /^(?:does|do we|do they|is there|are there)\b/i;
 const agrees = /\b(?:is|are|sounds|looks|works|seems) (?:fine|good|ok|okay|great|right|perfect)\b/;
@@ -420,8 +431,10 @@ function readEnd(events: readonly Event[], own: readonly Event[], calls: CallRea
   const last = events.findLast(({ kind }) => kind !== "prompt");
   if (last !== undefined && isStop(last)) return "stopped";
   const tells = (event: Event) => !onlyLooks(event, calls) && calls.error(event).cause !== "tool-misuse";
+  // How a call ended whose exit another program hid is not known: it says nothing bad.
   const ended = own.findLast(
-    (event) => event.outcome === "ok" || (event.outcome === "failed" && tells(event)),
+    (event) =>
+      event.outcome === "ok" || event.outcome === "masked" || (event.outcome === "failed" && tells(event)),
   );
   return ended === undefined ? "none" : ended.outcome === "failed" ? "failed" : "ok";
 }

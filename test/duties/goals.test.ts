@@ -2,7 +2,18 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { withKnack } from "../helpers/hook.ts";
-import { asked, failed, hour, ran, replied, type Step, typed, used, writeLived } from "../helpers/lived.ts";
+import {
+  asked,
+  failed,
+  hour,
+  ran,
+  refused,
+  replied,
+  type Step,
+  typed,
+  used,
+  writeLived,
+} from "../helpers/lived.ts";
 import { sharedFolder } from "../helpers/temp.ts";
 
 /** The goals of each session, checked. All of them are lived in one home, each in a project of its own. */
@@ -50,7 +61,7 @@ const many = (text: string, times: number) => Array.from({ length: times }, () =
 const asks: readonly {
   readonly says: string;
   readonly steps: readonly Step[];
-  readonly goals: readonly string[];
+  readonly goals: readonly unknown[];
 }[] = [
   { says: "talk alone", steps: [asked("How are you today?"), replied("Fine.")], goals: [] },
   {
@@ -117,6 +128,66 @@ const asks: readonly {
     goals: [first, "could you please look at the chart of the harbor"],
   },
   {
+    says: "an ask, a question of the agent, and a question for which it has to work",
+    steps: [
+      asked(first),
+      ran("ls"),
+      replied("Shall I print June, too?"),
+      ...work("The chart of the harbor, is it there?"),
+    ],
+    goals: [first, "The chart of the harbor, is it there?"],
+  },
+  {
+    says: "an ask, a question of the agent, a question in return, and the answer",
+    steps: [
+      asked(first),
+      ran("ls"),
+      replied("With or without the prices?"),
+      asked("What are the prices good for?"),
+      replied("People ask for them. Which do you want?"),
+      ...work("The one with all of the prices in it"),
+    ],
+    goals: [first],
+  },
+  {
+    says: "an ask, and something that is added to it",
+    steps: [...work(first), ...work("also the buoys have numbers of their own in every table")],
+    goals: [first],
+  },
+  {
+    says: "an ask, and an addition of many words",
+    steps: [...work(first), ...work(`Also draw the chart. ${many("Every buoy gets a number.", 8)}`)],
+    goals: [first, expect.stringMatching(/^draw the chart\. Every buoy gets a number\./)],
+  },
+  {
+    says: "talk, and an ask for work at length",
+    steps: [
+      asked("How do other ports print their tides?"),
+      replied("In many ways. Which would you like?"),
+      ...work(
+        "then print ours as Bergen does, with one page for each month, the ferry's times beside them, and the moon",
+      ),
+    ],
+    goals: [expect.stringMatching(/^then print ours as Bergen does/)],
+  },
+  {
+    says: "an ask with a link that is longer than its words",
+    steps: work(
+      "The table at https://tides.example.org/harbors/bergen/2026/may/high-water/table-of-all-ports-and-buoys.html is wrong, and the link to it, too",
+    ),
+    goals: ["The table at https://tides.example.org/harbors/berg… is wrong, and the link to it, too"],
+  },
+  {
+    says: "an ask that was stopped, and a question about something else",
+    steps: [
+      asked(first),
+      ran("ls"),
+      asked("[Request interrupted by user]"),
+      ...work("Is there a chart of the harbor that we could use for this site?"),
+    ],
+    goals: [first, "Is there a chart of the harbor that we could use for this site?"],
+  },
+  {
     says: "an ask that was stopped, and what was meant",
     steps: [
       asked(first),
@@ -156,6 +227,8 @@ const asks: readonly {
   },
 ];
 
+const tides = { file_path: "/home/dev/harbor/tides.csv", old_string: "a", new_string: "b" };
+
 const ends: readonly { readonly says: string; readonly steps: readonly Step[]; readonly outcome: string }[] =
   [
     { says: "a call that worked", steps: work(first), outcome: "done" },
@@ -168,6 +241,25 @@ const ends: readonly { readonly says: string; readonly steps: readonly Step[]; r
       says: "a call that failed",
       steps: [asked(first), failed("node tides.mjs", "Error: no tides"), done],
       outcome: "failed",
+    },
+    {
+      says: "an edit that the agent's own tool turned down",
+      steps: [
+        ...work(first).slice(0, 2),
+        refused("Edit", tides, "String to replace not found in file. String: a"),
+        done,
+      ],
+      outcome: "done",
+    },
+    {
+      says: "a check that failed, and another whose end a filter hides",
+      steps: [
+        asked(first),
+        failed("npx tsc --noEmit", "tides.ts(3,1): error TS2304: Cannot find name 'tide'."),
+        ran("npx tsc --noEmit 2>&1 | grep harbor || echo none", "none"),
+        done,
+      ],
+      outcome: "done",
     },
     {
       says: "a look that found nothing",
@@ -191,8 +283,7 @@ const untimed: readonly Step[] = [
 const flag = (words: string) =>
   failed(`node tides.mjs ${words}`, "error: unknown flag: --mnth; did you mean --month?");
 
-const edit = (from: string, to: string) =>
-  used("Edit", { file_path: "/home/dev/harbor/tides.csv", old_string: from, new_string: to });
+const edit = (from: string, to: string) => used("Edit", { ...tides, old_string: from, new_string: to });
 const lint = failed("npx eslint tides.mjs", "✖ 2 problems (2 errors, 0 warnings)");
 
 const works: readonly {
@@ -206,6 +297,32 @@ const works: readonly {
     steps: [...work(first), ...work("Stop. What does TIDES.md say? You should have used the months in it.")],
     depth: "deep",
     seen: ["Stop. What does TIDES.md say? You should have used the months in it."],
+  },
+  {
+    says: "a person who wants it as it was before",
+    steps: [
+      ...work(first),
+      ...work("I wonder why the heading is in capitals, please change it back as it was in April"),
+    ],
+    depth: "deep",
+    seen: [expect.stringContaining("change it back")],
+  },
+  {
+    says: "a person who does not need what is being made",
+    steps: [...work(first), ...work("and we don't need a table of the moon, this makes it all too long")],
+    depth: "deep",
+    seen: [expect.stringContaining("we don't need a table of the moon")],
+  },
+  {
+    says: "a wait that came to its end and was begun again",
+    steps: [
+      asked(first),
+      failed("tidewatch wait bergen --timeout 60", "Timeout waiting for: bergen"),
+      ran("tidewatch wait bergen --timeout 90"),
+      done,
+    ],
+    depth: "routine",
+    seen: [],
   },
   {
     says: "an objection that nothing came of",

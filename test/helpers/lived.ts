@@ -7,7 +7,13 @@ export type Step =
   | { readonly type: "asked"; readonly text: string; readonly earlier?: number }
   | { readonly type: "replied"; readonly text: string }
   | { readonly type: "ran"; readonly command: string; readonly output: string; readonly ok: boolean }
-  | { readonly type: "used"; readonly tool: string; readonly input: object; readonly output: string };
+  | {
+      readonly type: "used";
+      readonly tool: string;
+      readonly input: object;
+      readonly output: string;
+      readonly ok: boolean;
+    };
 
 export const asked = (text: string): Step => ({ type: "asked", text });
 /** Words that were typed so much earlier, while the agent was at work. */
@@ -15,7 +21,11 @@ export const typed = (text: string, earlier: number): Step => ({ type: "asked", 
 export const replied = (text: string): Step => ({ type: "replied", text });
 export const ran = (command: string, output = "done"): Step => ({ type: "ran", command, output, ok: true });
 export const used = (tool: string, input: object, output = "done"): Step => ({
-  ...{ type: "used", tool, input, output },
+  ...{ type: "used", tool, input, output, ok: true },
+});
+/** A call of a tool that the tool turned down. */
+export const refused = (tool: string, input: object, why: string): Step => ({
+  ...{ type: "used", tool, input, output: `<tool_use_error>${why}</tool_use_error>`, ok: false },
 });
 export const failed = (command: string, output: string): Step => ({
   type: "ran",
@@ -62,7 +72,7 @@ export function transcriptOf({ name, cwd = "/home/dev/harbor", at, pace = minute
         break;
       case "used":
         stamp(calls(call, step.tool, step.input));
-        stamp(result(call, step.output), Math.min(1_000, pace / 2));
+        stamp(result(call, step.output, { error: !step.ok }), Math.min(1_000, pace / 2));
         break;
       case "ran":
         stamp(runs(call, step.command));
