@@ -14,7 +14,7 @@ export interface Stretch {
   readonly facts: WorkFacts;
   /** The call that worked in the end, in words, by the reference of the one that had failed. */
   readonly cures: ReadonlyMap<string, string>;
-  /** The prompts in which the person said that something was wrong. */
+  /** The prompts in which the person said how it should be instead. */
   readonly objections: ReadonlySet<string>;
 }
 
@@ -67,8 +67,15 @@ function readGroup({ turns, against }: TurnGroup, calls: CallReader): Stretch {
     events: all,
     facts: countWork(all, own, calls, against.size),
     cures: new Map(cures),
-    objections: against,
+    // That something is not there says what went wrong, and not what is better.
+    objections: new Set(
+      rest.flatMap(({ prompt: { ref }, words }) => (against.has(ref) && !isReport(words) ? [ref] : [])),
+    ),
   };
+}
+
+function isReport(words: string): boolean {
+  return countWords(words) <= reportWords && misses.test(words);
 }
 
 /** The prompt that names a goal: the first, unless it was talk and the work was asked for at length later. */
@@ -126,6 +133,7 @@ function objects(turn: Turn, calls: CallReader): boolean {
   const isQuestion = turn.sentences.every((sentence) => /[?？]\s*$/.test(sentence));
   const answers = turn.after.filter((event) => !isQuestion || !onlyLooks(event, calls));
   const isAgainst =
+    isReport(turn.words) ||
     isObjection(turn) ||
     [takesBack, wantsOtherwise].some((sign) => turn.sentences.some((one) => sign.test(one)));
   return !asks && (turn.rejected !== null || answers.length > 0) && isAgainst;
@@ -187,13 +195,14 @@ function continues(turn: SessionTurn, before: SessionTurn): boolean {
   if (!hasAnswer(before) && measureSimilarity(extractTerms(words), extractTerms(before.words)) > resentShare)
     return true;
   const lower = words.toLowerCase();
-  if (leansOn.test(lower) || (size <= additionWords && adds.test(lower))) return true;
+  if (leansOn.test(bare.toLowerCase()) || (size <= additionWords && adds.test(lower))) return true;
   if (size <= goOnWords && (goOn.test(lower) || agrees.test(lower))) return true;
   if (size <= goOnWords && refersBack.test(lower) && !asksAnew.test(lower)) return true;
   const reply = before.events.findLast(({ kind }) => kind === "reply")?.text.trim() ?? "";
   const isQuestion = /[?？吗嗎]\s*$/.test(words);
-  // The person stopped the work to say something about it.
-  if (isStopped) return !isQuestion;
+  // The person stopped the work to say something about it; a question then may be about something else.
+  if (isStopped)
+    return !isQuestion || !hasWork(before) || listCalls(before.events).at(-1)?.outcome === "rejected";
   const isAnswer = size <= answerWords && /[?？]/.test(reply.slice(-replyEndChars));
   // A question in return is still about the same, unless the agent has to work for it.
   const isAsking = isQuestion || asksAnew.test(lower);
@@ -233,8 +242,12 @@ const takesBack =
 /** What was proposed or done is not as the person wants it. */
 const wantsOtherwise =
   /^(?:wait|hold on|but|no|nope|hm+)\b(?! (?:for|until|should)\b)[^.!?]*\bshould(?:n['’]?t)?\b|\bwe (?:really )?(?:do not|don['’]?t) need\b|\bdon['’]?t think we need\b/i;
+/** What was made does not do what it is for. */
+const misses =
+  /\b(?:(?:can ?not|can['’]?t|do(?:es)?n['’]?t|do(?:es)? not|didn['’]?t|did not) (?:see|find|work|show|open|load|appear|run)|no (?:output|effect|change|difference)|not (?:working|showing|shown|loading|loaded))\b|没看到|看不到|没有(?:看到|通知|输出|反应|效果|变化)|还是没|没收到|見えない|表示され(?:ない|ません)|動か(?:ない|ません)|\bno (?:funciona|aparece|sale|veo|se ve)\b/i;
+const reportWords = 24;
 /** A question about how things are, which is against nothing. */
-const asksOfThings = /^(?:does|do we|do they|is there|are there)\b/i;
+const asksOfThings = /^(?:does|do we|do they|is there|are there|(?:what|which|how)\b(?!.*\byou\b))\b/i;
 const agrees = /\b(?:is|are|sounds|looks|works|seems) (?:fine|good|ok|okay|great|right|perfect)\b/;
 const refersBack = /\b(?:that|it|this|those|these|them|both|all of them)\b/;
 const asksAnew = /^(?:(?:and|so|but|ok|okay)[\s,]+)?(?:what|why|how|where|when|who|which|is|are|does)\b/;

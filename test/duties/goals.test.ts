@@ -8,6 +8,7 @@ import {
   hour,
   ran,
   refused,
+  rejected,
   replied,
   type Step,
   typed,
@@ -58,6 +59,8 @@ const work = (text: string) => [asked(text), ran("node tides.mjs"), done];
 const first = "Print the tide tables for May";
 const many = (text: string, times: number) => Array.from({ length: times }, () => text).join(" ");
 
+const tides = { file_path: "/home/dev/harbor/tides.csv", old_string: "a", new_string: "b" };
+const edit = (from: string, to: string) => used("Edit", { ...tides, old_string: from, new_string: to });
 const asks: readonly {
   readonly says: string;
   readonly steps: readonly Step[];
@@ -188,6 +191,31 @@ const asks: readonly {
     goals: [first, "Is there a chart of the harbor that we could use for this site?"],
   },
   {
+    says: "an ask that was stopped before it began, and a question about it",
+    steps: [
+      asked(first),
+      asked("[Request interrupted by user]"),
+      ...work("Is there a file with the tides that you could use for that?"),
+    ],
+    goals: [first],
+  },
+  {
+    says: "an ask of which a step was turned down, and a question about that",
+    steps: [
+      asked(first),
+      ran("ls"),
+      rejected("Edit", tides),
+      asked("[Request interrupted by user for tool use]"),
+      ...work("Is it not called April in all of the other tables, too?"),
+    ],
+    goals: [first],
+  },
+  {
+    says: "an ask, and what was meant by it",
+    steps: [...work(first), ...work("oh i meant the tables for the whole of the coming year")],
+    goals: [first],
+  },
+  {
     says: "an ask that was stopped, and what was meant",
     steps: [
       asked(first),
@@ -226,8 +254,6 @@ const asks: readonly {
     goals: ["Planning instructions"],
   },
 ];
-
-const tides = { file_path: "/home/dev/harbor/tides.csv", old_string: "a", new_string: "b" };
 
 const ends: readonly { readonly says: string; readonly steps: readonly Step[]; readonly outcome: string }[] =
   [
@@ -283,7 +309,6 @@ const untimed: readonly Step[] = [
 const flag = (words: string) =>
   failed(`node tides.mjs ${words}`, "error: unknown flag: --mnth; did you mean --month?");
 
-const edit = (from: string, to: string) => used("Edit", { ...tides, old_string: from, new_string: to });
 const lint = failed("npx eslint tides.mjs", "✖ 2 problems (2 errors, 0 warnings)");
 
 const works: readonly {
@@ -312,6 +337,21 @@ const works: readonly {
     steps: [...work(first), ...work("and we don't need a table of the moon, this makes it all too long")],
     depth: "deep",
     seen: [expect.stringContaining("we don't need a table of the moon")],
+  },
+  {
+    says: "a person who does not find what was made",
+    steps: [...work(first), ...work("I cannot see any tides in the table of May")],
+    depth: "deep",
+    seen: [],
+  },
+  {
+    says: "a question about what was done, and instead of what",
+    steps: [
+      ...work(first),
+      ...work("What did it print instead of the tides of April that it printed before"),
+    ],
+    depth: "routine",
+    seen: [],
   },
   {
     says: "a wait that came to its end and was begun again",

@@ -13,6 +13,8 @@ export type Step =
       readonly input: object;
       readonly output: string;
       readonly ok: boolean;
+      /** A person turned it down. */
+      readonly rejected?: boolean;
     };
 
 export const asked = (text: string): Step => ({ type: "asked", text });
@@ -32,6 +34,12 @@ export const failed = (command: string, output: string): Step => ({
   command,
   output: `Exit code 1\n${output}`,
   ok: false,
+});
+
+/** A call of a tool that the person turned down. */
+export const rejected = (tool: string, input: object): Step => ({
+  ...{ type: "used", tool, input, ok: false, rejected: true },
+  output: "The user doesn't want to proceed with this tool use. The tool use was rejected.",
 });
 
 /** A session as somebody lived it. */
@@ -72,7 +80,13 @@ export function transcriptOf({ name, cwd = "/home/dev/harbor", at, pace = minute
         break;
       case "used":
         stamp(calls(call, step.tool, step.input));
-        stamp(result(call, step.output, { error: !step.ok }), Math.min(1_000, pace / 2));
+        stamp(
+          result(call, step.output, {
+            error: !step.ok,
+            ...(step.rejected ? { toolUseResult: "User rejected tool use" } : {}),
+          }),
+          Math.min(1_000, pace / 2),
+        );
         break;
       case "ran":
         stamp(runs(call, step.command));
