@@ -514,7 +514,9 @@ describe("a Knack from a marketplace", () => {
     writeFileSync(notes, theirs);
     const before = filesIn(own.home);
     const { acts } = await install(own, null);
-    expect(acts.at(-1)?.says).toMatch(/^switches Knack's plugin on: sets extraKnownMarketplaces\.knack, which was \{ "source"/);
+    expect(acts.at(-1)?.says).toMatch(
+      /^switches Knack's plugin on: sets extraKnownMarketplaces\.knack, which was \{ "source"/,
+    );
     // What Claude Code makes of it at its next start.
     const ours = {
       ...settings.extraKnownMarketplaces.knack,
