@@ -7,7 +7,9 @@ import {
   findSubstituted,
   findUnseenFile,
 } from "./call-words.ts";
+import { parseCommand } from "./command.ts";
 import { type CallError, complains, readError } from "./error-text.ts";
+import type { Run } from "./run.ts";
 
 /** The error of a failed call: of the shell, of a rule, of a path that is not there, or in the program's own words. */
 export function readCallError(
@@ -28,7 +30,7 @@ export function readCallError(
     if (misread !== null) return misread;
   }
   if (error.cause === "lint" || error.cause === "code" || error.cause === "other")
-    return nameRule(error, output);
+    return nameRule(error, command, output);
   // `-A`, `--A` and `A` are one option, whoever refuses it.
   if (error.cause === "wrong-usage") return { ...error, about: error.about?.replace(/^-+/, "") || null };
   return error.cause === "missing-file" ? nameMissingFile(error, files) : error;
@@ -85,11 +87,21 @@ const editSlip =
 const lineNumbers = /^(?:String: ?)?\s*\d+→/m;
 
 /** The rule that a finding is under is the same in every file; layout is named where nothing else was found. */
-function nameRule(error: CallError, output: string): CallError {
+function nameRule(error: CallError, command: string | null, output: string): CallError {
   const rules = findRules(output);
-  const rule = rules.find((each) => !isLayoutRule(each)) ?? rules[0];
+  const unnamed = error.cause === "other" && command !== null ? nameFormatter(command) : undefined;
+  const rule = rules.find((each) => !isLayoutRule(each)) ?? rules[0] ?? unnamed;
   if (rule === undefined) return error;
   return { line: error.line.replace(/\s*━+$/, ""), cause: "lint", about: rule, signature: rule };
+}
+
+/** A formatter that is only asked whether all is in order names the files, and no rule. */
+function nameFormatter(command: string): string | undefined {
+  if (!command.includes("-check")) return undefined;
+  const isAsked = ({ args }: Run) =>
+    /^(?:fmt|format)$/.test(args[0] ?? "") && args.some((arg) => /^--?check/.test(arg));
+  const run = parseCommand(command).find(isAsked);
+  return run && `${run.name} format`;
 }
 
 /** A file that is not there is known by its name, whatever folder it was looked for in. */
@@ -300,10 +312,12 @@ const ruleColours = /\u001b\[[\d;]*m/g;
 
 function readRule(line: string): string | null {
   for (const [form, name] of formats) if (form.test(line)) return name;
-  for (const [form, tool] of named) {
-    const rule = form.exec(line)?.[1];
+  for (const [tool, sign, form] of named) {
+    // A pattern costs more to prepare than to try, and most lines have no rule.
+    const rule = sign.test(line) ? form.exec(line)?.[1] : undefined;
+    if (rule === undefined || faults.test(rule)) continue;
     // Clippy writes `needless-borrow` in a flag and `needless_borrow` in an attribute.
-    if (rule !== undefined) return tool + (tool === "clippy " ? rule.replaceAll("-", "_") : rule);
+    return tool + (tool === "clippy " || tool === "rustc " ? rule.replaceAll("-", "_") : rule);
   }
   return null;
 }
@@ -318,33 +332,69 @@ const formats: readonly (readonly [RegExp, string])[] = [
   [/^would reformat:? \S+|^\d+ files? would be reformatted/i, "python format"],
   [/^Diff in \S+\.rs\b/, "rustfmt format"],
   [/\(gofmt\)$|\(goimports\)$|\(gofumpt\)$/, "go format"],
+  [/\[-Wclang-format-violations\]$/, "clang format"],
+  [/^The following files had format violations|\bspotlessApply\b/, "spotless format"],
+  [/^\S+\.kts?:\d+:\d+:? .{3,250} \((?:[a-z]+:)?[a-z-]+\)$/, "ktlint format"],
 ];
 
-/** Rules with names of their own; a compiler's number says too little without its message. */
-const named: readonly (readonly [RegExp, string])[] = [
-  [/\b(lint\/[a-z]+\/\w+)\b/, "biome "],
-  [/^\d+:\d+ +(?:error|warning) .{3,200} {2,}((?:@[\w-]+\/)?[a-z][\w-]*(?:\/[\w-]+)*)$/, "eslint "],
-  [/^\S+\.pyi?:\d+:\d+: ([A-Z]{1,4}\d{3,4}) /, "python "],
-  [/^([A-Z]{1,4}\d{3,4}) (?:\[\*\] )?[A-Z`].{5,}/, "python "],
-  [/^\S+\.go:\d+(?::\d+)?: .{3,250} \(([a-z]+)\)$/, "go "],
-  [/\b(SC\d{4})\b/, "shellcheck "],
-  [/\bclippy::([\w-]+)/, "clippy "],
+/**
+ * Rules with names of their own, each with the tool, a sign of its line, and its pattern. Of a compiler only what a
+ * setting forbids: that a name or a type does not fit is a fault of one place, whose cure is no other's.
+ */
+// biome-ignore format: a table reads better in rows
+const named: readonly (readonly [tool: string, sign: RegExp, form: RegExp])[] = [
+  ["biome ", /lint\//, /\b(lint\/[a-z]+\/\w+)\b/],
+  ["eslint ", /error|warning/, /^\d+:\d+ +(?:error|warning) .{3,200} {2,}((?:@[\w-]+\/)?[a-z][\w-]*(?:\/[\w-]+)*)$/],
+  ["eslint ", /\)/, /\b(?:eslint|typescript|react|unicorn|import|oxc)\(([a-z][\w-]+)\)/],
+  ["python ", /\.pyi?:/, /^\S+\.pyi?:\d+:\d+: ([A-Z]{1,4}\d{3,4}):? /],
+  ["python ", /^[A-Z]/, /^([A-Z]{1,4}\d{3,4}) (?:\[\*\] )?[A-Z`].{5,}/],
+  ["mypy ", /\.pyi?:.*\]$/, /^\S+\.pyi?:\d+(?::\d+)?: error: .{3,250} \[((?:no|unused|redundant|explicit|ignore|truthy|possibly|type)-[a-z-]+|import-untyped|unreachable|deprecated)\]$/],
+  ["pyright ", /\(report/, /\((report(?:Missing(?:Type|Parameter)|Unused|Unnecessary|Unknown|Untyped|Private|Implicit|Deprecated|Any|Explicit)\w*)\)$/],
+  ["go ", /\.go:/, /^\S+\.go:\d+(?::\d+)?: .{3,250} \(([a-z]+)\)$/],
+  ["shellcheck ", /SC/, /\b(SC\d{4})\b/],
+  ["clippy ", /clippy::/, /\bclippy::([\w-]+)/],
+  ["rustc ", /`(?:-D|#\[deny)/, /`(?:-D |#\[deny\()([a-z][\w-]+)(?:\)\])?`/],
+  ["typescript ", /TS/, /\berror (TS(?:6133|6138|619[2689]|1484|1371|1205|128[67]|283[45]|5097|7\d{3}|411[1-6]|237[59]|2412|1294|1259|18046|2564|90\d\d))\b/],
+  ["dotnet ", /error /, /: error ((?:CA|IDE|SA|RCS|VSTHRD|S|xUnit)\d{3,4}|CS(?:86\d\d|1591|0168|0219|061[28]|1998|4014)): /],
+  ["rubocop ", /: [CWRE]: /, /: [CWRE]: (?:\[Correctable\] )?([A-Z]\w+(?:\/[A-Z]\w+)+): /],
+  ["markdownlint ", /MD\d/, /\b(MD\d{3})(?:\/|\b)/],
+  ["stylelint ", /^\d+:\d+ +[✖×]/, /^\d+:\d+ +[✖×] .{3,200} {2,}([a-z][\w-]*(?:\/[\w-]+)*)$/],
+  ["swiftlint ", /\.swift:/, /^\S+\.swift:\d+(?::\d+)?: (?:error|warning): .{3,250} \((\w+)\)$/],
+  ["checkstyle ", /\.java:/, /\.java:\d+(?::\d+)?: .{3,250} \[([A-Z]\w+)\]$/],
+  ["hadolint ", /DL\d/, /\b(DL\d{4})\b/],
+  ["dart ", /•/, /• \S+\.dart:\d+:\d+ • ([a-z]\w+)$/],
+  ["compiler flag ", /\[-W/, /\[-W(?:error[=,])?(?:-W)?([a-z][\w-]+)\]$/],
 ];
+
+/** Names under which a linter says that code does not fit or cannot be read: a fault of one place, and no rule. */
+const faults =
+  /^(?:typecheck|F821|E9\d\d|E0602|E1101|E0401|undefined_\w+|invalid_\w+|expected_\w+|uri_\w+|\w+_not_assignable|not_enough_\w+)$/;
+
+/** Whether an error is that a rule of a linter or a formatter is broken. */
+export function isRule({
+  cause,
+  about,
+  signature,
+}: Pick<CallError, "cause" | "about" | "signature">): boolean {
+  return cause === "lint" && about !== null && about === signature;
+}
 
 /** Whether a rule is about layout alone, which the tool's fixer puts right. */
 export function isLayoutRule(rule: string | null): rule is string {
   return rule?.endsWith(" format") === true;
 }
 
-/** Whether a program may be what puts a layout rule right: a formatter that is known for another language is not. */
-export function canFixLayout(rule: string, program: string): boolean {
-  const language = formatters.find(([form]) => form.test(program))?.[1];
+/** Whether a program may be what puts a rule right: a fixer that is known for another language is not. */
+export function canFix(rule: string, program: string): boolean {
+  const language = fixers.find(([form]) => form.test(program))?.[1];
   return language === undefined || language.includes(rule.split(" ")[0] ?? "");
 }
 
-const formatters: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/\b(?:biome|prettier|eslint)\b/, ["biome", "prettier"]],
-  [/\b(?:ruff|black|isort)\b/, ["python"]],
-  [/\bcargo fmt\b|\brustfmt\b/, ["rustfmt"]],
+const fixers: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/\b(?:biome|prettier|eslint)\b/, ["biome", "prettier", "eslint"]],
+  [/\b(?:ruff|black|isort|autopep8)\b/, ["python"]],
+  [/\bcargo (?:fmt|fix|clippy)\b|\brustfmt\b/, ["rustfmt", "clippy", "rustc"]],
   [/\b(?:gofmt|goimports|gofumpt|go fmt|golangci-lint)\b/, ["go"]],
+  [/\bclang-format\b/, ["clang"]],
+  [/\b(?:ktlint|spotless)/, ["ktlint", "spotless"]],
 ];

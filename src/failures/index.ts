@@ -1,4 +1,4 @@
-export { findQuirk, isLayoutRule, saysNothing } from "./call-error.ts";
+export { findQuirk, isLayoutRule, isRule, saysNothing } from "./call-error.ts";
 export { type Chronic, findChronic, isOver, isSameTrouble, listTroubles } from "./chronic.ts";
 export { findFileNames, isOwnCall, parseCommand } from "./command.ts";
 export { classifyRun, writeTemplate } from "./command-form.ts";

@@ -1,10 +1,11 @@
 import type { JsonObject } from "../base/index.ts";
 import type { CallDifference, CallUse, Cause, Event, Remedy, Symptom } from "../records/index.ts";
 import { baseName, measureSimilarity, wordSet } from "../text/index.ts";
-import { canFixLayout, findQuirk, isLayoutRule, readCallError } from "./call-error.ts";
+import { canFix, findQuirk, isLayoutRule, isRule, readCallError } from "./call-error.ts";
 import { editsInPlace, findDashedText, findSubstituted, isTextKept } from "./call-words.ts";
 import { findFileNames, parseCommand } from "./command.ts";
 import { classifyRun } from "./command-form.ts";
+import { type ChangedLine, findChangedLine } from "./edit.ts";
 import { causeGroups } from "./error-line.ts";
 import type { CallError } from "./error-text.ts";
 import { isCut } from "./exit.ts";
@@ -47,6 +48,8 @@ export class Recovery extends Failure {
   /** Later calls that failed the same way. */
   declare readonly again: readonly Event[];
   declare readonly between: Between;
+  /** The edits after the failure and before something worked. */
+  declare readonly edited: readonly Event[];
   /** The agent's words after it saw the failure and before something worked. */
   declare readonly said: readonly Event[];
   /** The first of its words about the failure that came before any edit, whether or not something had worked by then. */
@@ -92,10 +95,20 @@ export class Recovery extends Failure {
     return /test|jest|mocha|spec|tox|rspec/i.test(this.run.head) || this.error.cause === "failing-test";
   }
 
-  /** Layout that a tool of the same language put right. */
+  /** A rule that a tool of the same language put right. */
   get isRepaired(): boolean {
     const { stepRun, error } = this;
-    return stepRun !== null && isLayoutRule(error.about) && fixesLayout(stepRun, error.about);
+    return stepRun !== null && isRule(error) && fixesRule(stepRun, error.about ?? "");
+  }
+
+  /** The line that an edit of the file that the error names changed first; null where no edit tells. */
+  get changedLine(): ChangedLine | null {
+    for (const event of this.edited)
+      if (event.files.some((file) => this.failed.text.includes(baseName(file)))) {
+        const line = findChangedLine(event);
+        if (line !== null) return line;
+      }
+    return null;
   }
 
   /** A hook of the repository refused a commit or a push: what it runs is a fact about the project. */
@@ -120,7 +133,16 @@ export class Recovery extends Failure {
 type RecoveryFields = Pick<Failure, "failed" | "error" | "run"> &
   Pick<
     Recovery,
-    "worked" | "workedRun" | "remedy" | "step" | "stepRun" | "again" | "between" | "said" | "reaction"
+    | "worked"
+    | "workedRun"
+    | "remedy"
+    | "step"
+    | "stepRun"
+    | "again"
+    | "between"
+    | "edited"
+    | "said"
+    | "reaction"
   >;
 
 interface Between {
@@ -277,6 +299,7 @@ class RecoverySearch {
   private readonly calls: CallReader;
   private readonly reaction: readonly Event[];
   private readonly again: Event[] = [];
+  private readonly edited: Event[] = [];
   private readonly said: Event[] = [];
   private readonly between = { calls: 0, edits: 0, lookups: 0, prompts: 0 };
   private step: Event | null = null;
@@ -318,9 +341,9 @@ class RecoverySearch {
     return false;
   }
 
-  /** Layout that the tool itself put right. */
+  /** A rule that the tool itself put right. */
   private findFixed(event: Event): Recovery | null {
-    const fixer = findFixer(this.failure, event, this.calls);
+    const fixer = findFixer(this.failure, event, this.between.edits, this.calls);
     const fixed = { worked: event, workedRun: fixer, step: event, stepRun: fixer };
     return fixer === null ? null : this.write({ ...fixed, remedy: "step" });
   }
@@ -344,8 +367,9 @@ class RecoverySearch {
   }
 
   private write(how: Ending & { readonly run?: Run | null }): Recovery {
-    const { failure, again, between, said, reaction } = this;
-    return new Recovery({ ...failure, again, between: { ...between }, said: [...said], reaction, ...how });
+    const { failure, again, between, edited, said, reaction } = this;
+    const seen = { again, between: { ...between }, edited: [...edited], said: [...said], reaction };
+    return new Recovery({ ...failure, ...seen, ...how });
   }
 
   /** Notes a call that was no answer: it may be the step that leads to one. */
@@ -354,7 +378,10 @@ class RecoverySearch {
     const looks = (run: Run) =>
       run.isLook || run.onlyPrints || (!run.isFilter && classifyRun(run).role === "look");
     between.calls++;
-    if (isEdit(event)) between.edits++;
+    if (isEdit(event)) {
+      between.edits++;
+      this.edited.push(event);
+    }
     // A look changes nothing, so it cannot be why the next call works.
     else if (event.command === null || calls.runs(event).every(looks)) between.lookups++;
     else if (event.outcome === "ok" && findStep(event, failure, said, calls)) this.step = event;
@@ -594,21 +621,30 @@ interface Link {
   readonly run: Run | null;
 }
 
-/** The tool that puts layout right, told to do so. */
-function findFixer({ error }: Failure, event: Event, calls: CallReader): Run | null {
-  const rule = error.cause === "lint" && isLayoutRule(error.about) ? error.about : null;
-  if (rule === null || event.outcome !== "ok") return null;
-  return calls.runs(event).find((run) => !run.isFilter && fixesLayout(run, rule)) ?? null;
+/** The tool that puts a rule right, told to do so. After edits only layout is certainly its work. */
+function findFixer({ error }: Failure, event: Event, edits: number, calls: CallReader): Run | null {
+  const rule = isRule(error) ? error.about : null;
+  if (rule === null || event.outcome !== "ok" || (edits > 0 && !isLayoutRule(rule))) return null;
+  return calls.runs(event).find((run) => !run.isFilter && fixesRule(run, rule)) ?? null;
 }
 
-function fixesLayout({ name, args }: Run, rule: string): boolean {
-  const isFixer = args.some((arg) => repairs.test(arg)) || (name === "gofmt" && args.includes("-w"));
-  return isFixer && canFixLayout(rule, [name, ...args].join(" "));
+function fixesRule({ name, args, head }: Run, rule: string): boolean {
+  if (args.some((arg) => onlyChecks.test(arg))) return false;
+  const isTold = args.some((arg) => repairs.test(arg) || inPlaceFlags.get(name)?.includes(arg) === true);
+  return (isTold || writers.has(head)) && canFix(rule, [name, ...args].join(" "));
 }
 
-/** Words by which a tool is told to put right what it finds: `--fix`, `lint:fix`, `fmt`. */
+/** Words by which a tool is told to put right what it finds: `--fix`, `lint:fix`, `fmt`, `ktlintFormat`. */
 export const repairs =
-  /^--(?:fix|write|apply|unsafe|update|in-place)|^(?:\w+:)?(?:fmt|format|fix)(?::\w+)?$|^\w+:(?:fix|write|format)$/;
+  /^--(?:fix|write|apply|unsafe|update|in-place|auto-?correct)|^(?:\w+:)?(?:fmt|format|fix)(?::\w+)?$|^\w+:(?:fix|write|format)$|^:?(?:[\w-]+:)*[a-z]\w*(?:Format|Apply)$/;
+const onlyChecks = /^--?(?:check|diff|dry-run|list-different|verify|set-exit-if-changed|validate|lint)/;
+const inPlaceFlags: ReadonlyMap<string, readonly string[]> = new Map([
+  ...["gofmt", "goimports", "gofumpt", "shfmt"].map((name): [string, string[]] => [name, ["-w"]]),
+  ...["clang-format", "autopep8", "yapf"].map((name): [string, string[]] => [name, ["-i"]]),
+  ["rubocop", ["-a", "-A"]],
+]);
+/** Programs that write what they format unless they are told only to check it. */
+const writers = wordSet("black isort rustfmt stylua nixfmt");
 
 /** A file that was not there is named at another place, or one that could not be edited is edited after all. */
 function linkFile({ failed, error }: Failure, event: Event, again: number): Link | null {

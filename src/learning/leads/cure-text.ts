@@ -94,11 +94,9 @@ function writeSentence(recovery: Recovery): string {
     return `${quoteFailed(recovery)}${because(recovery)}.`;
   if (error.cause === "missing-file" && remedy === "path")
     return writePlace(failed, worked, error.about ?? "");
-  // The error names the rule, and not always what it wants.
-  if (remedy === "edit")
-    return `\`${error.about}\` is on here: ${findExplanation(recovery) ?? `${quoteFailed(recovery)}${because(recovery)}.`}`;
+  if (remedy === "edit") return writeRule(recovery);
   if (isRepaired(recovery))
-    return `Run \`${writeStep(recovery)}\` when ${quoteFailed(recovery)} fails on layout (${error.about}).`;
+    return `Run \`${writeStep(recovery)}\` when ${quoteFailed(recovery)} fails on ${isLayoutRule(error.about) ? `layout (${error.about})` : error.about}.`;
   if (remedy === "elevation")
     return `Run ${quoteFailed(recovery)} with elevated permissions: in the sandbox it${because(recovery)}.`;
   if (remedy === "directory")
@@ -197,6 +195,30 @@ function writeOtherCall(recovery: Recovery): string {
   return works === failing
     ? `${describeAction(recovery).replace(/^\w/, (first) => first.toUpperCase())}: ${failing}${because(recovery)}.`
     : `Use ${works} instead of ${failing}, which${because(recovery)}.`;
+}
+
+/** A rule that an edit satisfied. The error names the rule, and not always what it wants. */
+function writeRule(recovery: Recovery): string {
+  const { error, changedLine } = recovery;
+  const explained = findRuleExplanation(recovery) ?? `${quoteFailed(recovery)}${because(recovery)}.`;
+  const { before = "", after = "" } = changedLine ?? {};
+  const code = (line: string) => `\`${short(line.replaceAll("`", "'"), 110)}\``;
+  const change =
+    after === ""
+      ? before === ""
+        ? ""
+        : ` Mended by leaving out ${code(before)}.`
+      : before === ""
+        ? ` Mended by adding ${code(after)}.`
+        : ` Mended by writing ${code(after)} for ${code(before)}.`;
+  return `\`${error.about}\` is on here: ${explained}${change}`;
+}
+
+/** The agent's sentence about the rule, by its name. */
+export function findRuleExplanation(recovery: Recovery): string | null {
+  const rule = recovery.error.about?.split(/[ /]/).at(-1)?.toLowerCase() ?? "";
+  const explained = findExplanation(recovery);
+  return rule !== "" && explained?.toLowerCase().includes(rule) === true ? explained : null;
 }
 
 /** The word that had to go, where nothing took its place. */
@@ -299,9 +321,9 @@ function inPlace({ remedy }: Recovery, run: Run | null): Run | null {
   return remedy === "directory" ? run : (run?.with({ directory: null }) ?? null);
 }
 
-/** Layout that the tool itself put right. */
+/** A rule that the tool itself put right. */
 function isRepaired(recovery: Recovery): boolean {
-  return recovery.isRepaired && !recovery.isStoppedByHook && isLayoutRule(recovery.error.about);
+  return recovery.isRepaired && !recovery.isStoppedByHook;
 }
 
 function writeStep(recovery: Recovery): string {
@@ -425,7 +447,9 @@ const announces =
   /^(?:let me|let's|now\b|next\b|first,|i(?:'|’)m \w+ing\b|i(?:'|’)ll|i will|i(?:'|’)m (?:going|now)|perfect|great|good|done|all )/i;
 
 function splitIntoSentences(text: string): string[] {
-  const sentences = text.slice(0, 800).split(/(?<=[。！？])|(?<=[.!?:])\s+|\n+/);
+  const sentences = text
+    .slice(0, 800)
+    .split(/(?<=[。！？])|(?<=[^.][.!?])\s+(?=[^a-z])|(?<=[.!?:])\s+(?=[A-Z])|\n+/);
   return sentences.flatMap((each) => (each.trim().length >= 12 ? each.trim() : [])).slice(0, 4);
 }
 

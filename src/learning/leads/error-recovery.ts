@@ -6,6 +6,7 @@ import {
   findQuirk,
   isLayoutRule,
   isProved,
+  isRule,
   type Recovery,
   type Run,
   repairs,
@@ -13,7 +14,7 @@ import {
 import { rateCure } from "../../lessons/index.ts";
 import type { Cause, Event, Finding, Remedy } from "../../records/index.ts";
 import { extractTerms, wordSet } from "../../text/index.ts";
-import { droppedOperands, findExplanation, isEmptyGlob, isNowhere, writeCure } from "./cure-text.ts";
+import { droppedOperands, findRuleExplanation, isEmptyGlob, isNowhere, writeCure } from "./cure-text.ts";
 
 /** Failures that were overcome by doing something else than before, and what that was. */
 export function findCures(recoveries: readonly Recovery[]): Finding[] {
@@ -115,13 +116,12 @@ function isListedValue(failed: Event, worked: Event | null, advice: string): boo
   return failed.tool === worked?.tool && changed.length === 1 && changed.every(isNamed);
 }
 
-/** A rule that an edit satisfied, where the agent says what the rule wants. */
+/** A rule that an edit satisfied, where the agent says what the rule wants or the edit shows it. */
 function isMended(recovery: Recovery): boolean {
-  const { error, worked, remedy, between } = recovery;
-  const rule = error.about?.split(/[ /]/).at(-1)?.toLowerCase() ?? "";
-  const isRule = error.cause === "lint" && error.about === error.signature && !isLayoutRule(error.about);
-  if (!isRule || remedy !== "none" || worked?.outcome !== "ok" || between.edits === 0) return false;
-  return rule !== "" && findExplanation(recovery)?.toLowerCase().includes(rule) === true;
+  const { error, worked, remedy, between, changedLine } = recovery;
+  if (!isRule(error) || isLayoutRule(error.about)) return false;
+  if (remedy !== "none" || worked?.outcome !== "ok" || between.edits === 0) return false;
+  return changedLine !== null || findRuleExplanation(recovery) !== null;
 }
 
 /** Whether the call that worked can be told from the one that failed once both are in short form. */
