@@ -25,15 +25,63 @@ export function readCallError(
     return editSlip.test(output.slice(0, 400)) && !lineNumbers.test(output.slice(0, 400))
       ? { ...error, about: textToReplace, signature: textToReplace }
       : error;
+  const absent = missingExport.exec(error.line);
+  if (absent !== null && (error.cause === "code" || error.cause === "other" || error.cause === "lint"))
+    return nameMissingExport(error, absent);
+  const ref = command === null ? null : readMissingRef(command, error);
+  if (ref !== null) return ref;
   if (error.cause === "wrong-usage" || error.cause === "other" || error.cause === "shell-dialect") {
     const misread = command === null ? null : readMisreadWords(command, error, output);
     if (misread !== null) return misread;
   }
   if (error.cause === "lint" || error.cause === "code" || error.cause === "other")
     return nameRule(error, command, output);
-  // `-A`, `--A` and `A` are one option, whoever refuses it.
-  if (error.cause === "wrong-usage") return { ...error, about: error.about?.replace(/^-+/, "") || null };
+  if (error.cause === "wrong-usage") return nameOption(error);
   return error.cause === "missing-file" ? nameMissingFile(error, files) : error;
+}
+
+/** A package that is there and lacks something: whatever it is, an old build lacks it. */
+function nameMissingExport(error: CallError, [, one, other, third]: RegExpExecArray): CallError {
+  const about = (one ?? other ?? third ?? "").replace(/^.*\/((?:packages|libs|apps)\/)/, "$1");
+  const isOwn = /^\.{1,2}\//.test(about);
+  return isOwn ? error : { ...error, cause: "missing-module", about, signature: `${about} lacks an export` };
+}
+
+const missingExport =
+  /requested module '([^']{1,200})' does not provide an export named|Export named '\w+' not found in module '([^']{1,200})'|Module '"([^"']{1,200})"' has no exported member/;
+
+/** A branch or a tag that is not there, in any of Git's words for that; or a file, where it is one. */
+function readMissingRef(command: string, error: CallError): CallError | null {
+  const said = error.line.includes("'") && command.includes("git") ? missingRef.exec(error.line) : null;
+  const name =
+    said
+      ?.slice(1)
+      .find((group) => group !== undefined)
+      ?.split(/\.{2,3}/)[0] ?? "";
+  if (!/^[\w./-]{2,80}$/.test(name)) return null;
+  const file = /\/.*\.\w{1,5}$/.test(name) ? baseName(name) : null;
+  if (file !== null)
+    return { ...error, cause: "missing-file", about: file, signature: `${file}: No such file or directory` };
+  return {
+    ...error,
+    cause: "wrong-usage",
+    about: name,
+    signature: `there is no such branch here: '${name}'`,
+  };
+}
+
+const missingRef =
+  /pathspec '([^']+)' did not match|invalid upstream '([^']+)'|ambiguous argument '([^']+)': unknown revision|[Nn]ot a valid object name:? '([^']+)|'([^']+)' is not a commit|unknown revision '([^']+)'/;
+
+/** `-A`, `--A` and `A` are one option, whoever refuses it; a value that stands where none may is any value. */
+function nameOption(error: CallError): CallError {
+  const { about, line, signature } = error;
+  if (about === null) return error;
+  const isValue =
+    /[./]/.test(about) || new RegExp(`argument:? ["'\`]?${about.replace(/[^\w-]/g, ".")}`).test(line);
+  if (isValue && !about.startsWith("-") && !line.includes(`-${about}`))
+    return { ...error, about: null, signature: signature.replace(about, "_") };
+  return { ...error, about: about.replace(/^-+/, "") || null };
 }
 
 /** An error that says what is wrong only together with the words of the call: a text, a value or a file among them. */
@@ -130,8 +178,8 @@ interface ShellQuirk {
 function readShellError(command: string | null, output: string): CallError | null {
   if (command === null) return null;
   for (const raw of output.slice(0, shellChars).split("\n")) {
-    if (!raw.includes("sh:") && !raw.includes("(eval):")) continue;
-    const said = shellLine.exec(raw.trim());
+    if (!raw.includes("sh:") && !raw.includes("(eval):") && !raw.includes("xargs:")) continue;
+    const said = shellLine.exec(raw.trim().replace(assembled, "sh: argument list too long"));
     const quirk = said && recognizeQuirk(command, said[1] ?? "");
     if (quirk)
       return {
@@ -151,6 +199,13 @@ function readShellError(command: string | null, output: string): CallError | nul
       line: separator.trim(),
       signature: "&& in PowerShell",
     };
+  const variable = output.includes("The term '")
+    ? /The term '\w+=[^']*' is not recognized/.exec(output)?.[0]
+    : undefined;
+  if (variable !== undefined) {
+    const about = "variable before a command in PowerShell";
+    return { cause: "shell-dialect", about, line: variable, signature: about };
+  }
   const spoiled = findSpoiledText(command, output);
   if (spoiled === null) return null;
   return {
@@ -172,6 +227,8 @@ export function findQuirk(name: string | null): ShellQuirk | null {
 }
 
 const shellChars = 2_000;
+
+const assembled = /^xargs: (?:command line cannot be assembled, too long|argument line too long)$/;
 
 /** Words that a shell says in its own name: `zsh:1: …`, `(eval):1: …`, `bash: line 3: …`, `sh: 1: …`. */
 const shellLine =
@@ -197,6 +254,8 @@ const inPlace: ShellQuirk = {
     "Write `sed -i ''` on macOS to edit in place: its sed takes the word after `-i` as a suffix for a copy.",
   action: "write sed -i ''",
 };
+
+const inSh = "words of bash in sh";
 
 const quirks: readonly ShellQuirk[] = [
   substitution,
@@ -239,6 +298,24 @@ const quirks: readonly ShellQuirk[] = [
     action: "use another name for the variable",
   },
   {
+    name: "too many words",
+    advise: () =>
+      "Hand many or long names over a few at a time, by `find … -exec`, `xargs -n` or a `while read` loop: a command may only be so long, and `xargs -I` takes only short ones.",
+    action: "hand the names over by find -exec, xargs -n or a while read loop",
+  },
+  {
+    name: "variable before a command in PowerShell",
+    advise: () =>
+      "Set a variable with `$env:NAME = 'value';` before a command in PowerShell: `NAME=value command` is of other shells.",
+    action: "set the variable with $env:NAME = 'value' before the command",
+  },
+  {
+    name: inSh,
+    advise: (said) =>
+      `Run it with \`bash\`: sh is another shell here, without${/^\S+(?=: not found$)/.exec(said)?.[0].replace(/^/, " `").replace(/$/, "`") ?? " the syntax of bash"}.`,
+    action: "run it with bash",
+  },
+  {
     name: "history expansion",
     advise: () =>
       "Put text with ! in single quotes: inside double quotes the shell takes it as a reference to its history.",
@@ -266,6 +343,11 @@ const forms: readonly (readonly [RegExp, string])[] = [
   [/^no matches found: /, "glob without a match"],
   [/^read-only variable: |: readonly variable$/, "read-only variable"],
   [/event not found/, "history expansion"],
+  [/argument list too long/i, "too many words"],
+  [
+    /^(?:source|\[\[|pushd|popd|shopt|declare|mapfile|readarray|function): not found$|^Bad substitution$|^Syntax error: (?:"\(" unexpected|redirection unexpected)/,
+    "words of bash in sh",
+  ],
   [/bad substitution/, "bad substitution"],
   [/^unmatched ['"`]|unexpected EOF while looking for matching/, "unmatched quote"],
   [/^parse error |syntax error near unexpected token|^syntax error: /i, "parse error"],
@@ -278,6 +360,8 @@ function recognizeQuirk(command: string, said: string): ShellQuirk | null {
       said,
     );
   const about = named?.[1] ?? named?.[2];
+  const sh = forms.find(([form, name]) => name === inSh && form.test(said));
+  if (sh !== undefined) return findQuirk(inSh);
   if (about !== undefined)
     return run.some((inner) => inner.trim().split(/\s+/)[0] === about) ? substitution : null;
   if (bracketed.test(command.replace(/"[^"]*"|'[^']*'/g, ""))) {
@@ -348,7 +432,7 @@ const named: readonly (readonly [tool: string, sign: RegExp, form: RegExp])[] = 
   ["eslint ", /\)/, /\b(?:eslint|typescript|react|unicorn|import|oxc)\(([a-z][\w-]+)\)/],
   ["python ", /\.pyi?:/, /^\S+\.pyi?:\d+:\d+: ([A-Z]{1,4}\d{3,4}):? /],
   ["python ", /^[A-Z]/, /^([A-Z]{1,4}\d{3,4}) (?:\[\*\] )?[A-Z`].{5,}/],
-  ["mypy ", /\.pyi?:.*\]$/, /^\S+\.pyi?:\d+(?::\d+)?: error: .{3,250} \[((?:no|unused|redundant|explicit|ignore|truthy|possibly|type)-[a-z-]+|import-untyped|unreachable|deprecated)\]$/],
+  ["mypy ", /\.pyi?:.*\]$/, /^\S+\.pyi?:\d+(?::\d+)?: error: .{3,250} \[((?:no|unused|redundant|explicit|ignore|truthy|possibly|type)-[a-z-]+|unreachable|deprecated)\]$/],
   ["pyright ", /\(report/, /\((report(?:Missing(?:Type|Parameter)|Unused|Unnecessary|Unknown|Untyped|Private|Implicit|Deprecated|Any|Explicit)\w*)\)$/],
   ["go ", /\.go:/, /^\S+\.go:\d+(?::\d+)?: .{3,250} \(([a-z]+)\)$/],
   ["shellcheck ", /SC/, /\b(SC\d{4})\b/],
@@ -363,6 +447,7 @@ const named: readonly (readonly [tool: string, sign: RegExp, form: RegExp])[] = 
   ["checkstyle ", /\.java:/, /\.java:\d+(?::\d+)?: .{3,250} \[([A-Z]\w+)\]$/],
   ["hadolint ", /DL\d/, /\b(DL\d{4})\b/],
   ["dart ", /•/, /• \S+\.dart:\d+:\d+ • ([a-z]\w+)$/],
+  ["commitlint ", /^[✖×] /, /^[✖×] +.{3,200} \[([a-z]+-[a-z-]+)\]$/],
   ["compiler flag ", /\[-W/, /\[-W(?:error[=,])?(?:-W)?([a-z][\w-]+)\]$/],
 ];
 

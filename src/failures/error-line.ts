@@ -64,16 +64,16 @@ const causes: readonly (readonly [Cause, RegExp, string])[] = [
   ["failing-test",
     /(?<![:\w]|port )[1-9]\d* (?:tests? )?fail(?:ed|ing|ures?)?\b|^[✗✕✘] (?!\[ERROR)|--- FAIL|Assertion(?:Failed)?Error|Failures: [1-9]|test(?:s|ing)? failed|test result: FAILED|No test files found/i,
     "fail|✗|✕|✘|assertion|no test files found"],
-  ["failing-test", /^FAIL(?:ED)?\b/, "fail"],
+  ["failing-test", /^FAIL(?:ED(?!:))?\b/, "fail"],
   ["lint",
     /\berror TS\d+|✖ \d+ problems?|\blint\/\w+|^\d+:\d+ +(?:error|warning)\b|Formatter would have|^\[(?:warn|error)\] Code style issues|would reformat|imports? (?:and exports )?(?:are|is) not sorted|trailing whitespace|\[[a-z]+-[a-z-]+\]$|\berror\[E\d+\]|^Found \d+ errors?/i,
     "error ts| error| warning|problem|lint/|formatter would|code style|would reformat|not sorted|trailing whitespace|]"],
   ["missing-script",
-    new RegExp(`(?:script not found|missing script):? ${name}|No rule to make target ${name}|recipe ${name}['"\`]? (?:not found|could not)|does not contain recipe ${name}|task ${name}['"\`]? (?:not found|does not exist)|Couldn't find a script named ${name}`, "i"),
-    "script|no rule to make target|recipe|task"],
+    new RegExp(`(?:script not found|missing script):? ${name}|No rule to make target ${name}|recipe ${name}['"\`]? (?:not found|could not)|does not contain recipe ${name}|task ${name}['"\`]? (?:not found|does not exist)|Couldn't find a script named ${name}|^error Command ${name}" not found`, "i"),
+    "script|no rule to make target|recipe|task|command"],
   ["missing-program",
-    new RegExp(`command not found: ${name}|(?:^|[\\s:(])(?!remote:|error:|fatal:|warning:|page:|file:|url:)${name}: (?:command )?not found$|(?:The )?command ${name}["']? (?:could )?not (?:be )?found|executable file not found|Executable doesn't exist|^make(?:\\[\\d+\\])?: ${name}: No such file|Failed to spawn:? ${name}|spawn ${name} ENOENT|(?:^|[\\s:(])${name}['"\`]? is not recognized as (?:an internal|(?:the|a) name of a cmdlet)|could not determine executable|exec: ${name}["']?: .*not found`, "i"),
-    "not found|not be found|executable|no such file|failed to spawn|enoent|not recognized"],
+    new RegExp(`command not found: ${name}|(?:^|[\\s:(])(?!remote:|error:|fatal:|warning:|page:|file:|url:)${name}: (?:command )?not found$|(?:The )?command ${name}["']? (?:could )?not (?:be )?found|executable file not found|Executable doesn't exist|^make(?:\\[\\d+\\])?: ${name}: No such file|Failed to spawn:? ${name}|spawn ${name} ENOENT|(?:^|[\\s:(])${name}['"\`]? is not recognized as (?:an internal|(?:the|a) name of a cmdlet)|could not determine executable|exec: ${name}["']?: .*not found|\\bbut (dotnet-[\\w-]+) does not exist|${name}['"\`]? was not found on your path`, "i"),
+    "not found|not be found|executable|no such file|failed to spawn|enoent|not recognized|but dotnet-"],
   ["shell-dialect",
     /no matches found:|invalid command code|extra characters at the end|undefined label|bad substitution|event not found|bad pattern:|unknown file attribute|read-only variable/i,
     "no matches found|invalid command code|extra characters|undefined label|bad substitution|event not found|bad pattern|unknown file attribute|read-only variable"],
@@ -83,6 +83,7 @@ const causes: readonly (readonly [Cause, RegExp, string])[] = [
   ["wrong-usage",
     new RegExp(`(?:unrecognized|unrecognised|unknown|unexpected|invalid|illegal|unsupported|no such|bad) (?:sub-?command|command|options?|flags?|arguments?|switch|shorthand flag|parameter|choice|field|json field)s?\\b:?(?: --)?(?: found)?:? ?-?-?${name}|(?:unrecogni[sz]ed|unknown|unexpected|invalid) (?:options?|flags?|arguments?)$|unrecognized subcommand ${name}|requires? (?:an? |at least )?(?:\\w+ )?(?:argument|value|option|flag)|(?:is|are) (?:not|no longer) supported|is being deprecated|must (?:specify|provide|use|include)|^usage: |mutually exclusive|cannot be used with|expected one of`, "i"),
     "command|option|flag|argument|switch|parameter|choice|field|require|supported|deprecated|must |usage: |exclusive|cannot be used|expected one of"],
+  ["wrong-usage", /ERR_UNKNOWN_FILE_EXTENSION|ERR_UNSUPPORTED_DIR_IMPORT|ERR_REQUIRE_ESM/, "err_"],
   // A file of one's own that is not written yet.
   ["code",
     /(?:Cannot find module|Can't resolve|Could not resolve(?: module)?|failed to resolve import) ["']\.{1,2}\//,
@@ -158,7 +159,7 @@ const digit = "0123456789".split("");
 /** Pattern, replacement, and signs: a line must have one of each list before the pattern is tried. */
 // biome-ignore format: a table reads better in rows
 const volatilePatterns: readonly Replacement[] = [
-  [/^(?:(?:npm |remote: )?(?:[Ee]rror|ERROR|[Ff]atal|FATAL|[Ee]rr!?|ERR!?)(?::\s*|\s+|$))+/, "", ["rror", "ROR", "atal", "ATAL", "rr", "RR"]],
+  [/^(?:(?:npm |remote: )?(?:[Ee]rror|ERROR|[Ff]atal|FATAL|[Ee]rr!?|ERR!?)(?::\s*|\s+|$))+(?:\([a-z]+(?:\.[\w-]+)+\) )?/, "", ["rror", "ROR", "atal", "ATAL", "rr", "RR"]],
   [/\d{4}-\d\d-\d\d(?:[T_ ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d| UTC)?/g, "N", ["-"], digit],
   [/(?<![\w:])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?/g, "N", [":"], digit],
   [/\b(?:sha\d+[:-])?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\bsha(?:256|512)[:-][\w+/=]{20,}/gi, "…", ["-", "256", "512"]],

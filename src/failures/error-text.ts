@@ -100,7 +100,9 @@ const ranNone = /suite failed to run|during collection|^Tests:? +(?:0 total|no t
 /** The first line that complains, before it those that name what is wrong or say that this is the error. */
 function findFirstError(lines: readonly string[]): string | undefined {
   const complaining = lines.filter((line) => complains(line)).map((line) => joinContinuation(line, lines));
-  const plain = complaining.filter((line) => !/^["'{}[\]]/.test(line));
+  // A warning tells what else is odd.
+  const sure = complaining.filter((line) => !/^["'{}[\]]|^warn(?:ing)?\b/i.test(line));
+  const plain = sure.length > 0 ? sure : complaining;
   const line =
     plain.find((each) => labelled.test(each) && names.test(each)) ??
     plain.find((each) => labelled.test(each) || names.test(each)) ??
@@ -265,7 +267,7 @@ const hollowSigns =
 
 const hollow = new RegExp(
   [
-    "FAILURE: Build failed|BUILD FAILED|\\* What went wrong|Failed to update packages|Traceback \\(most",
+    "FAILURE: Build failed|BUILD FAILED|Failure/Error: |\\* What went wrong|Failed to update packages|Traceback \\(most",
     "code (?:E\\w+|\\d+|N)$|errno \\S+$|path [/\\w…]\\S*$|syscall \\w+$|command (?:failed|sh|git|cmd)\\b|A complete log|Lifecycle script|Test failed\\b",
     "(?:error: )?failed to run custom build command|Execution failed for task|warning: build failed|make(?:\\[(?:\\d+|N)\\])?: \\*\\*\\* \\[|(?:error: )?(?:build failed|could not compile\\b)|> Task .{1,80} FAILED",
     "\\[ERROR\\] (?:Failed to execute goal (?!on project)|To see|Re-run|For more)|(?:\\[ERROR\\] )?COMPILATION ERROR|Error: Process completed|(?:error )?Command failed\\b",

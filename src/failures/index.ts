@@ -16,6 +16,7 @@ export {
   findLeftOut,
   generalizeError,
   isSameFix,
+  listTellingWords,
   readQuotedError,
   readSymptom,
 } from "./symptom.ts";

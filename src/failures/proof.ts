@@ -22,7 +22,7 @@ export function isProved(recovery: Recovery): boolean {
   if (error.cause === "tool-misuse") return remedy === "other-way" || saysWhy(recovery);
   if (error.cause === "missing-file") return remedy === "path" || remedy === "directory";
   if (findQuirk(error.about) !== null) return true;
-  if (error.cause === "lint") return recovery.isRepaired || isPrepared(recovery);
+  if (error.cause === "lint") return recovery.isRepaired || isPrepared(recovery) || recovery.isReworded;
   if (error.cause === "denied") return takesOffer(recovery);
   // After an edit nobody can tell which of the two it was, unless the agent says so.
   if (between.edits > 0 && !saysWhatHelped(recovery)) return false;
@@ -35,10 +35,13 @@ export function isProved(recovery: Recovery): boolean {
     case "flag":
       return isSoon(recovery) || isSpokenChange(recovery);
     case "argument":
+      return isSpokenChange(recovery) || isFoundName(recovery);
     case "input":
       return isSpokenChange(recovery);
     case "other-way":
-      return causeGroups.beforeWork.has(error.cause) ? isSameMatter(recovery) : saysWhatHelped(recovery);
+      return causeGroups.beforeWork.has(error.cause)
+        ? isSameMatter(recovery) || isAdvised(recovery)
+        : saysWhatHelped(recovery);
     default:
       return true;
   }
@@ -111,7 +114,11 @@ export function isSpokenChange(change: Change): boolean {
 
 /** Whether the words that changed are those the error speaks of, or were advised by it. */
 function isAboutChange(change: Change): boolean {
-  if (findDropped(change) !== null) return true;
+  return findDropped(change) !== null || isAdvised(change);
+}
+
+/** Whether the output of the failed call has one of the words that came. */
+function isAdvised(change: Change): boolean {
   const { failed, run, worked, workedRun } = change;
   const fresh = run === null ? listFreshValues(failed.input, worked?.input) : listFresh(run, workedRun);
   // A number that is the trouble, such as a port in use, is none that helps.
@@ -137,6 +144,7 @@ export function findDropped({
   const named = [
     run?.args.find((arg) => arg.replace(/^-+/, "") === error.about?.replace(/^-+/, "")),
     ...quoted,
+    ...(error.line.match(/(?<=^|[\s(])-{1,2}[a-z][\w-]+/g) ?? []),
   ];
   const dropped = named.find((word) => word !== undefined && before.includes(word) && !after.includes(word));
   // Another operand in its place is another subject, not a cure.
@@ -145,6 +153,53 @@ export function findDropped({
   if (option?.startsWith("--") && workedRun?.args.includes(option) === false) return option;
   const isOperand = run?.args.includes(dropped) === true && !dropped.startsWith("-");
   return isOperand && (workedRun?.args.length ?? 0) >= (run?.args.length ?? 0) ? null : dropped;
+}
+
+/**
+ * Whether a name that is not there, by what the error says, gave way to one that the agent found in a list, in the
+ * output or in a look after it; everything else in the call is as it was.
+ */
+function isFoundName({ error, failed, run, workedRun, looked }: Recovery): boolean {
+  const change = run === null || workedRun === null ? null : findReplaced(run, workedRun);
+  if (change === null || !notThere.test(error.line)) return false;
+  const [gone, come] = change;
+  // A fuller name of the same thing: `core`, then `harbor-core`.
+  if (hasWordIn(come, gone)) return true;
+  const isNamed =
+    gone === "" || splitName(gone).some((part) => /[a-z]{2}/i.test(part) && hasWord(error.line, part));
+  const fresh = splitName(come).filter((part) => !splitName(gone).includes(part));
+  const shown = [failed, ...looked].map(({ text }) => text);
+  return isNamed && fresh.length > 0 && fresh.every((part) => shown.some((text) => hasWord(text, part)));
+}
+
+const notThere =
+  /\bno such\b|\bno \w+ (?:matched|match|found)\b|\bspecify an? |not (?:found|exist|match|find)|n't (?:exist|find|match)|\bunknown\b|\binvalid\b|ambiguous|(?:could not|cannot|unable to) (?:find|locate|resolve)/i;
+
+/** The one word of a call that another took the place of, or that came to it; null where more is different. */
+function findReplaced(run: Run, other: Run): readonly [string, string] | null {
+  const added = other.args.filter((arg) => !run.args.includes(arg));
+  const isMore = other.args.length === run.args.length + 1 && added.length === 1;
+  if (run.name === other.name && isMore) return ["", added[0] ?? ""];
+  if (run.name !== other.name || run.args.length !== other.args.length) return null;
+  const at = run.args.flatMap((arg, n) => (arg === other.args[n] ? [] : [n]));
+  const [gone = "", come = ""] = [run.args[at[0] ?? -1], other.args[at[0] ?? -1]];
+  const isName = /[a-z]{2}/i.test(gone) && !/\s/.test(gone) && !gone.startsWith("-");
+  return at.length === 1 && isName ? [gone, come] : null;
+}
+
+/** The names in a word: `main...HEAD`, `:app:test`, `state,title`. */
+function splitName(word: string): string[] {
+  return word.split(/\.{2,3}|[,:=]+/).filter((part) => part !== "");
+}
+
+function hasWordIn(word: string, part: string): boolean {
+  return part.length > 1 && word !== part && word.split(/[^\w]+|_/).includes(part);
+}
+
+function hasWord(text: string, word: string): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+    if (!/[\w-]/.test(text[at - 1] ?? " ") && !/[\w-]/.test(text[at + word.length] ?? " ")) return true;
+  return false;
 }
 
 function listFresh(run: Run | null, workedRun: Run | null): string[] {

@@ -50,6 +50,8 @@ export class Recovery extends Failure {
   declare readonly between: Between;
   /** The edits after the failure and before something worked. */
   declare readonly edited: readonly Event[];
+  /** The looks after the failure and before something worked. */
+  declare readonly looked: readonly Event[];
   /** The agent's words after it saw the failure and before something worked. */
   declare readonly said: readonly Event[];
   /** The first of its words about the failure that came before any edit, whether or not something had worked by then. */
@@ -101,6 +103,17 @@ export class Recovery extends Failure {
     return stepRun !== null && isRule(error) && fixesRule(stepRun, error.about ?? "");
   }
 
+  /** A commit whose message was refused, and another message was not. */
+  get isReworded(): boolean {
+    const { run, error, remedy, between } = this;
+    return (
+      ofMessages.test(error.about ?? "") &&
+      run?.name === "git" &&
+      remedy === "argument" &&
+      between.edits === 0
+    );
+  }
+
   /** The line that an edit of the file that the error names changed first; null where no edit tells. */
   get changedLine(): ChangedLine | null {
     for (const event of this.edited)
@@ -115,7 +128,7 @@ export class Recovery extends Failure {
   get isStoppedByHook(): boolean {
     const { run, error, failed } = this;
     const commits = run?.name === "git" && /^(?:commit|push|merge)$/.test(run.verb ?? "");
-    if (!commits || ["state", "permission", "transient"].includes(error.cause)) return false;
+    if (!commits || notOfHook.has(error.cause) || ofMessages.test(error.about ?? "")) return false;
     const namesHook = /\bhook\b|husky|pre-commit|lint-staged|commitlint|lefthook/i.test(failed.text);
     return namesHook || this.hookSteps.length > 0;
   }
@@ -156,6 +169,12 @@ interface Between {
 const keepsWords = new Set<Remedy>(["none", "elevation", "directory", "edit"]);
 
 const ownCauses = new Set<Cause>(["denied", "permission", "missing-program", "state", "transient"]);
+const ofMessages = /^commitlint /;
+
+/** Troubles that keep a hook from running at all, or are Git's own. */
+const notOfHook = new Set<Cause>([
+  ...(["state", "permission", "transient", "missing-program", "missing-setting", "service"] as const),
+]);
 const hookStep = /^\$ (\S.{0,80})$|^> (?!\S+@\d)(\S.{0,80})$|^(\S[^.]{0,60})\.{3,}(?:Failed|Passed)/;
 
 const unrelated =
@@ -300,6 +319,7 @@ class RecoverySearch {
   private readonly reaction: readonly Event[];
   private readonly again: Event[] = [];
   private readonly edited: Event[] = [];
+  private readonly looked: Event[] = [];
   private readonly said: Event[] = [];
   private readonly between = { calls: 0, edits: 0, lookups: 0, prompts: 0 };
   private step: Event | null = null;
@@ -351,7 +371,7 @@ class RecoverySearch {
   private findAnswer(event: Event): Recovery | null {
     const { failure, said, between, calls } = this;
     const link =
-      linkFile(failure, event, this.again.length) ??
+      linkFile(failure, event, this.again.length, calls) ??
       linkCalls(failure, event, said, calls) ??
       findReplacement(failure, between, event, said, calls);
     if (link === null || !works(event, link, failure, calls)) return null;
@@ -359,17 +379,26 @@ class RecoverySearch {
     const run = findRefusedRun(failure, event, calls) ?? failure.run;
     const found = this.write({ run, worked: event, workedRun: link.run, ...remedy });
     // A better answer may still come where this one does the job in another way, or does another job.
-    const isOther = found.remedy === "argument" && !causeGroups.wording.has(failure.error.cause);
+    const { cause } = failure.error;
+    const isOther =
+      (found.remedy === "argument" && !causeGroups.wording.has(cause)) ||
+      // With another option a check is another check.
+      (found.remedy === "flag" && causeGroups.inWork.has(cause));
     if (found.remedy === "none") return this.vague ?? found;
     if (found.remedy !== "other-way" && !isOther) return found;
     this.vague ??= found;
     return null;
   }
 
+  /** Where something was missing and is there afterwards, a step whose exit code is hidden has worked. */
+  private mayHaveWorked({ outcome }: Event): boolean {
+    return outcome === "ok" || (outcome === "masked" && brought.has(this.failure.error.cause));
+  }
+
   private write(how: Ending & { readonly run?: Run | null }): Recovery {
-    const { failure, again, between, edited, said, reaction } = this;
-    const seen = { again, between: { ...between }, edited: [...edited], said: [...said], reaction };
-    return new Recovery({ ...failure, ...seen, ...how });
+    const { failure, again, between, edited, looked, said, reaction } = this;
+    const seen = { edited: [...edited], looked: [...looked], said: [...said] };
+    return new Recovery({ ...failure, again, between: { ...between }, reaction, ...seen, ...how });
   }
 
   /** Notes a call that was no answer: it may be the step that leads to one. */
@@ -383,20 +412,31 @@ class RecoverySearch {
       this.edited.push(event);
     }
     // A look changes nothing, so it cannot be why the next call works.
-    else if (event.command === null || calls.runs(event).every(looks)) between.lookups++;
-    else if (event.outcome === "ok" && findStep(event, failure, said, calls)) this.step = event;
+    else if (event.command === null || calls.runs(event).every(looks)) {
+      between.lookups++;
+      this.looked.push(event);
+    } else if (this.mayHaveWorked(event) && findStep(event, failure, said, calls)) this.step = event;
   }
 }
+
+const brought = new Set<Cause>([
+  ...(["missing-module", "missing-program", "missing-setting", "service"] as const),
+]);
 
 type Ending = Pick<Recovery, "worked" | "workedRun" | "remedy" | "step" | "stepRun">;
 
 /** Whether a later call is the answer: it worked, or it got past the point where the first had stopped. */
 function works(event: Event, link: Link, { failed, error }: Failure, calls: CallReader): boolean {
   if (!putsWordsRight(failed.command ?? "", event.command ?? "", error)) return false;
-  if (event.outcome === "ok") return !stillFails(event, link, failed, error, calls);
+  if (event.outcome === "ok" || decides(event, link)) return !stillFails(event, link, failed, error, calls);
   const isPast =
     event.outcome === "failed" && causeGroups.beforeWork.has(error.cause) && !weak.has(link.remedy);
   return isPast && calls.error(event).cause !== error.cause;
+}
+
+/** Whether the exit code is that of the run in question, though what feeds it may have failed unseen. */
+function decides({ outcome, exitCode }: Event, { run }: Link): boolean {
+  return outcome === "masked" && exitCode === 0 && run?.isFilter === true && !run.isHidden;
 }
 
 const weak = new Set<Remedy>(["other-way", "none", "argument"]);
@@ -426,7 +466,8 @@ function stillFails(
 }
 
 /** An answer that there is nothing shows that something ran, not that it does the job. */
-const findsNothing = /^\W{0,3}no [\w -]{1,40} (?:found|available|configured|installed|running)\b/i;
+const findsNothing =
+  /^\W{0,3}no (?!(?:issues|errors|problems|warnings|faults|offenses|vulnerabilities)\b)[\w -]{1,40} (?:found|available|configured|installed|running)\b/i;
 
 /** Whether an output has only lines that the failed call printed too, such as a greeting or the list of commands. */
 function showsNothingNew(event: Event, failed: Event): boolean {
@@ -470,6 +511,10 @@ function isBeside(change: Parameters<typeof isSpokenChange>[0], { remedy }: Link
   return isSlight && causeGroups.outside.has(change.error.cause) && !isSpokenChange(change);
 }
 
+function shows(run: Run): boolean {
+  return run.isLook || classifyRun(run).role === "look";
+}
+
 /** Whether a run may be why something works afterwards: it does more than show or record things. */
 function changes(run: Run): boolean {
   return !run.isFilter && !run.onlyPrints && classifyRun(run).role !== "look";
@@ -486,16 +531,20 @@ function canCure(run: Run, failure: Failure, said: readonly Event[]): boolean {
   if (role === "install") return true;
   if (error.cause === "missing-program" || error.cause === "missing-module")
     return brings.test(`${run.name} ${run.args.join(" ")}`) || isNamedStep(run, failure);
-  if (builds.test(run.args.join(" "))) return true;
+  if (builds.test(run.args.join(" ")) && !outsideWork.has(error.cause)) return true;
   if (usualSteps[error.cause]?.test(`${run.name} ${run.args.join(" ")}`)) return true;
   if (missingTable.test(error.line) && migrates.test(run.args.join(" "))) return true;
-  if (role === "record") return (error.cause === "state" && clearsTheWay(run)) || setsRemote(run, failure);
+  if (role === "record")
+    return (
+      (error.cause === "state" && clearsTheWay(run)) || setsRemote(run, failure) || setsAsTold(run, failure)
+    );
+  if (!causeGroups.inWork.has(error.cause) && !ofItself.has(error.cause) && setsUp(run, failure)) return true;
   return role !== "check" && (isNamedStep(run, failure) || isSpokenOf(run, failure, said));
 }
 
 /** The fixes for a failure of this kind, wherever it occurs. */
 const usualSteps: Partial<Record<Cause, RegExp>> = {
-  service: /\b(?:up|start|restart|serve|run|enable|launch|boot)\b/,
+  service: /\b(?:up|start|restart|serve|enable|launch|boot|dev)\b|\b(?:docker|podman|nerdctl) run\b/,
   permission: /\b(?:chmod|chown|login|auth|unlock|trust)\b/,
   "missing-setting": /\b(?:cp|export|source|direnv|login|link|pull)\b|\.env\b/,
 };
@@ -516,6 +565,30 @@ function clearsTheWay({ name, verb }: Run): boolean {
     name === "git" &&
     /^(?:stash|rebase|merge|pull|fetch|checkout|switch|restore|reset|clean|rm)\b/.test(verb ?? "")
   );
+}
+
+/** Whether it makes a setting or signs in, for the program that failed or as its error says. */
+function setsUp({ name, args }: Run, { run, failed }: Failure): boolean {
+  const words = [name, ...args.slice(0, 3)].join(" ");
+  const [word] = settingUp.exec(words) ?? [];
+  return (
+    word !== undefined &&
+    (name === run?.name || failed.text.slice(0, adviceChars).toLowerCase().includes(word))
+  );
+}
+
+const settingUp =
+  /\b(?:log-?in|configure|register|enable|activate|unlock|trust|restore|bootstrap)\b|\brepo add\b|\bconfig (?:set|add)\b|\binit\b/;
+/** No build starts a service, and none changes who may do what. */
+const outsideWork = new Set<Cause>([
+  ...(["service", "transient", "timeout", "permission", "state", "denied"] as const),
+]);
+/** Troubles that pass by themselves. */
+const ofItself = new Set<Cause>(["transient", "timeout", "state"]);
+
+/** Whether it sets in Git what the output says to set. */
+function setsAsTold({ name, verb }: Run, { failed }: Failure): boolean {
+  return name === "git" && verb === "config" && failed.text.slice(0, adviceChars).includes("git config");
 }
 
 /** Whether it sets the address of the remote that the failed call or its error names. */
@@ -647,7 +720,7 @@ const inPlaceFlags: ReadonlyMap<string, readonly string[]> = new Map([
 const writers = wordSet("black isort rustfmt stylua nixfmt");
 
 /** A file that was not there is named at another place, or one that could not be edited is edited after all. */
-function linkFile({ failed, error }: Failure, event: Event, again: number): Link | null {
+function linkFile({ failed, error }: Failure, event: Event, again: number, calls: CallReader): Link | null {
   if (error.about === null || event.outcome !== "ok") return null;
   if (error.cause === "tool-misuse") {
     // One slip is anybody's; the second shows that reading the file again does not help.
@@ -658,11 +731,21 @@ function linkFile({ failed, error }: Failure, event: Event, again: number): Link
   if (error.cause !== "missing-file" || isEdit(event)) return null;
   const before = findPath(failed, error.about);
   const after = findPath(event, error.about);
-  if (before === null || after === null || !after.includes("/") || ordinaryFiles.has(error.about))
-    return null;
-  if (isSamePlace(before, findFolder(failed), after, findFolder(event))) return null;
+  if (before === null || after === null || ordinaryFiles.has(error.about)) return null;
+  const [from, to] = [findFolder(failed), findFolder(event)];
+  // A bare name says where the file lies only in the folder that the call before was made in.
+  const isNear = from !== "" && from === to && calls.runs(event).some((run) => opensHere(run, after));
+  if (!after.includes("/") && !isNear) return null;
+  if (isSamePlace(before, from, after, to)) return null;
   return { remedy: "path", run: null };
 }
+
+/** Whether a run reads a file of the folder that the shell is in. */
+function opensHere({ name, args, directory }: Run, file: string): boolean {
+  return directory === null && readers.has(name) && args.includes(file);
+}
+
+const readers = wordSet("cat bat head tail sed nl less more wc stat jq python python3 node bash sh");
 
 /** Names that many folders have: another one of that name is another file. */
 const ordinaryFiles = wordSet(
@@ -721,12 +804,25 @@ function linkCalls(failure: Failure, event: Event, said: readonly Event[], calls
     return { remedy: error.cause === "shell-dialect" ? "argument" : sameCall, run: best.run };
   }
   if (best !== null) return raised ? { remedy: "elevation", run: best.run } : best;
+  const isMissing = error.cause === "missing-program" && error.about === run.name;
+  const standIn = isMissing ? findStandIn(run, calls.runs(failed), runs) : null;
+  if (standIn !== null) return { remedy: "program", run: standIn };
   const isOther = isOtherWay(failed, run, error, event, runs) || isAnnounced(failure, said, runs);
   return isOther ? { remedy: "other-way", run: findSuccessor(run, runs, calls.runs(failed)) } : null;
 }
 
 /** Differences by how much they tell, most first. */
 const telling = "none wrapper environment directory path program flag argument".split(" ");
+
+/** The program that has the place of a missing one: it is given the same, or filters what the same program prints. */
+function findStandIn(run: Run, before: readonly Run[], after: readonly Run[]): Run | null {
+  const operands = ({ args }: Run) => args.filter((arg) => !/^[-/]\w/.test(arg)).join("\n");
+  const [first] = before;
+  const isBehindSame = run.isFilter && first !== undefined && after[0]?.retell() === first.retell();
+  const stands = (other: Run) =>
+    run.isFilter ? isBehindSame && other.isFilter : operands(run) !== "" && operands(other) === operands(run);
+  return after.find((other) => other.name !== run.name && stands(other)) ?? null;
+}
 
 /** `rg` is not there, and the agent's own search tool is. */
 function linkSearch({ run, error }: Failure, event: Event): Link | null {
@@ -737,13 +833,21 @@ function linkSearch({ run, error }: Failure, event: Event): Link | null {
 /** `--json` was the complaint, and `--json` is still there. */
 function keepsWhatWasWrong(run: Run, other: Run, about: string | null): boolean {
   const wrong = run.args.find((arg) => arg.startsWith("-") && arg.replace(/^-+/, "").split("=")[0] === about);
-  return wrong !== undefined && other.args.includes(wrong);
+  // Behind `--` it is no option any more.
+  const at = wrong === undefined ? -1 : other.args.indexOf(wrong);
+  return (
+    at >= 0 &&
+    !(
+      ["--", "-e"].includes(other.args[at - 1] ?? "") &&
+      run.args[run.args.indexOf(wrong ?? "") - 1] !== other.args[at - 1]
+    )
+  );
 }
 
 function findClosestRun(run: Run, runs: readonly Run[], about: string | null) {
   let best: { readonly remedy: CallDifference; readonly run: Run } | null = null;
   for (const other of runs) {
-    if (other.asksForHelp || (other.isQuestion && !run.isQuestion) || (other.isLook && !run.isLook)) continue;
+    if (other.asksForHelp || (other.isQuestion && !run.isQuestion) || (shows(other) && !shows(run))) continue;
     const remedy = compareRuns(run, other);
     if ((remedy === "flag" || remedy === "argument") && keepsWhatWasWrong(run, other, about)) continue;
     if (remedy !== null && (best === null || telling.indexOf(remedy) < telling.indexOf(best.remedy)))
@@ -768,9 +872,15 @@ function isOtherWay(
   const looksAgain =
     run.isLook && event.text.trim() !== "" && runs.some((other) => other.name === run.name || changes(other));
   if (!replaceable.has(cause) && !(cause === "wrong-usage" && looksAgain)) return false;
+  const words = (command: string | null) => new Set((command ?? "").match(/[\w.-]{3,}/g));
+  if (about === "too many words")
+    return measureSimilarity(words(failed.command), words(event.command)) >= sharedWithTooMany;
   const files = findFileNames(failed.command ?? "");
   return cause === "denied" || [...findFileNames(event.command ?? "")].some((file) => files.has(file));
 }
+
+/** Share of words that a call has in common with one of which the shell said that it was too long. */
+const sharedWithTooMany = 0.2;
 
 /** Whether the agent said that it would do it with another program, and this is it. */
 function isAnnounced({ run, error }: Failure, said: readonly Event[], runs: readonly Run[]): boolean {

@@ -198,13 +198,14 @@ const verbless = wordSet(`
   eslint prettier tsc mypy black jest mocha nc ping dig openssl
   ls cat bat head tail sed awk grep egrep fgrep rg ag find fd wc sort uniq cut tr xargs echo printf cp mv rm mkdir touch
   chmod chown ln test [ [[ which type command diff cmp file stat tree du df ps kill pkill pgrep curl wget tee jq nl
+  dir del copy rmdir findstr
   sleep date env time timeout sh bash zsh open less more node python python3 ruby perl source . read xxd od realpath
 `);
 const interpreters = wordSet("python python3 node ruby perl php bash sh zsh tsx ts-node");
 const printers = wordSet("echo printf true : sleep pwd set wait");
 const viewers = wordSet(`
   ls cat bat head tail grep egrep fgrep rg ag find fd wc sort uniq stat file tree du df ps which type command nl jq
-  diff cmp test [ [[ pgrep awk cut id whoami uname env printenv xxd od hexdump less more realpath lsof
+  diff cmp test [ [[ pgrep awk cut id whoami uname env printenv xxd od hexdump less more realpath readlink lsof
 `);
 const helpFlags = new Set(["--help", "-h", "--version", "help", "-V"]);
 /** Without a name they list the scripts. */

@@ -68,7 +68,9 @@ export function compareSymptoms(a: Symptom, b: Symptom): number {
     return a.about === null ? 0 : sameHead ? 0.9 : /::| > | › |\//.test(a.about) ? 0.7 : 0;
   if (ofAFile.has(a.cause))
     return same && (a.about !== null || hasCode.test(a.signature)) ? (sameHead ? 0.9 : 0.7) : 0;
-  if (!same) return a.about !== null && sameHead ? 0.8 : 0;
+  // `pnpm types` and `pnpm run types` are one script.
+  const isOneScript = a.cause === "missing-script" && programName(a) === programName(b);
+  if (!same) return a.about !== null && (sameHead || isOneScript) ? 0.8 : 0;
   // "Unknown arguments" says which only together with the call.
   const isNameless = a.cause === "wrong-usage" && a.about === null && listTellingWords(a.signature).size < 3;
   if (isNameless && measureSimilarity(new Set(a.call), new Set(b.call)) < 0.5) return 0;

@@ -5,6 +5,7 @@ import {
   fileFamily,
   generalizeError,
   isSameFix,
+  listTellingWords,
 } from "../failures/index.ts";
 import {
   type Cause,
@@ -325,10 +326,35 @@ export function compareFailure(symptom: Symptom, finding: Finding): number {
   const likeness = compareSymptoms(symptom, finding.symptom);
   const isRefused = finding.remedy === "elevation" && listSandboxCues(symptom).length > 0;
   if (isRefused && symptom.cause === finding.symptom.cause) return Math.max(likeness, sameShape);
-  if (likeness > 0 || !isGeneral(finding)) return likeness;
+  if (likeness > 0) return likeness;
+  if (finding.remedy === "step" && isSameMessage(symptom, finding.symptom)) return sameShape;
+  if (!isGeneral(finding)) return 0;
   const { shape } = generalizeError(symptom);
   return shape !== null && shape === generalizeError(finding.symptom).shape ? sameShape : 0;
 }
+
+/** Whether two programs say the same in as many words: what was missing before either of them ran is one thing. */
+function isSameMessage(a: Symptom, b: Symptom): boolean {
+  const isLong = () => listTellingWords(a.signature).size >= wordsOfOneMessage;
+  return (
+    !ofAPlace.has(a.cause) &&
+    a.cause === b.cause &&
+    a.about === b.about &&
+    a.signature === b.signature &&
+    isLong()
+  );
+}
+
+const wordsOfOneMessage = 5;
+/** Causes that say nothing of what is outside the code or the call. */
+const ofAPlace = new Set<Cause>([
+  "lint",
+  "code",
+  "failing-test",
+  "wrong-usage",
+  "missing-file",
+  "tool-misuse",
+]);
 
 /** Whether a fix is independent of the error's subject: `npm ci` is, `pip install yaml` is not. */
 function isGeneral({ symptom, remedy, call, steps, action }: Finding): boolean {
@@ -342,7 +368,15 @@ function isGeneral({ symptom, remedy, call, steps, action }: Finding): boolean {
 }
 
 const installs = /\b(?:install|ci|sync|tidy|restore|bundle|update)\b/;
-const generalRemedies = new Set(["step", "environment", "directory", "elevation", "wrapper", "flag"]);
+const generalRemedies = new Set([
+  "step",
+  "environment",
+  "directory",
+  "elevation",
+  "wrapper",
+  "flag",
+  "program",
+]);
 
 /** Whether the words of a call give away that it will fail: what other words cure, and nothing else does. */
 function isForeseeable({ cause }: Symptom, remedy: Remedy | null): boolean {

@@ -114,6 +114,63 @@ describe("a cure is a step that can be the reason", () => {
       "run `fly auth login` first",
     ],
     [
+      "a sign-in for the program that failed",
+      [
+        ran("fly status", "failed", "Error: the token has expired and cannot be renewed"),
+        ran("fly auth login", "ok"),
+        ran("fly status", "ok", "running"),
+      ],
+      "run `fly auth login` first",
+    ],
+    [
+      "a setting of Git that the output asks for",
+      [
+        ran(
+          "git status",
+          "failed",
+          "fatal: detected dubious ownership in repository at '/w'\n\tgit config --global --add safe.directory /w",
+        ),
+        ran("git config --global --add safe.directory /w", "ok"),
+        ran("git status", "ok", "clean"),
+      ],
+      "run `git config --global --add safe.directory /w` first",
+    ],
+    [
+      "a restore of the tool that a project names",
+      [
+        ran(
+          "dotnet ef database update",
+          "failed",
+          "You intended to run a program, but dotnet-ef does not exist.",
+        ),
+        ran("dotnet tool restore", "ok"),
+        ran("dotnet ef database update", "ok"),
+      ],
+      "without it `dotnet-ef` is not found",
+    ],
+    [
+      "a build, cut short by a pipe, of the module that was missing",
+      [
+        ran("node dist/pier.js", "failed", noModule),
+        ran("pnpm --filter @harbor/tides build 2>&1 | tail -3", "masked", "Done"),
+        ran("node dist/pier.js", "ok"),
+      ],
+      "Run `pnpm --filter @harbor/tides build` before",
+    ],
+    [
+      "a build of what lacks an export",
+      [
+        ran(
+          "node pier.js",
+          "failed",
+          "The requested module '@harbor/core' does not provide an export named 'ebb'",
+        ),
+        ran("pnpm run build", "ok"),
+        ran("node pier.js", "ok"),
+      ],
+      "does not provide an export named '…'\", run `pnpm run build` first",
+    ],
+    [
       "a permission of the file that the error names",
       [
         ran("./tools/dredge.sh", "failed", "bash: ./tools/dredge.sh: Permission denied"),
@@ -228,6 +285,22 @@ describe("a cure is a step that can be the reason", () => {
       ],
     ],
     [
+      "a sign-in for something else",
+      [
+        ran("make chart", "failed", "Error: replicas must be a number"),
+        ran("docker login harbor.test", "ok"),
+        ran("make chart", "ok"),
+      ],
+    ],
+    [
+      "a build before a server that was slow to answer",
+      [
+        ran("curl -s localhost:8080", "failed", refused),
+        ran("npm run build", "ok"),
+        ran("curl -s localhost:8080", "ok", "up"),
+      ],
+    ],
+    [
       "tests of which only the number that failed is known",
       [
         ran("npm test", "failed", "Tests: 2 failed, 3 passed"),
@@ -338,6 +411,133 @@ describe("a cure is another way to call", () => {
       "refused by a hook",
     ],
     [
+      "without a flag that the error names unquoted",
+      [
+        ran(
+          "cargo build --locked",
+          "failed",
+          "error: Cargo.lock needs to be updated but --locked was passed to prevent this",
+        ),
+        ran("cargo build", "ok"),
+      ],
+      "Leave `--locked` out of `cargo build`",
+    ],
+    [
+      "with a name from a list that was looked up",
+      [
+        ran("docker compose logs backend", "failed", "no such service: backend"),
+        ran("docker compose ps --services", "ok", "pier\ndb"),
+        ran("docker compose logs pier", "ok", "up"),
+      ],
+      "Use `docker compose logs pier` instead of `docker compose logs backend`",
+    ],
+    [
+      "with a branch from a list, wherever in a range it stands",
+      [
+        ran(
+          "git log main..HEAD",
+          "failed",
+          "fatal: ambiguous argument 'main..HEAD': unknown revision or path",
+        ),
+        ran("git branch -a", "ok", "* quay\n  remotes/origin/main"),
+        ran("git log origin/main..HEAD", "ok", "3f2a ebb"),
+      ],
+      "Use `git log origin/main..HEAD` instead",
+    ],
+    [
+      "with the full name of what was named in short",
+      [
+        ran(
+          "cargo test -p core",
+          "failed",
+          "error: package ID specification `core` did not match any packages",
+        ),
+        ran("cargo test -p harbor-core", "ok"),
+      ],
+      "Use `cargo test -p harbor-core` instead",
+    ],
+    [
+      "with a file that was missing in it and was looked up",
+      [
+        ran("dotnet test", "failed", "error MSB1003: Specify a project or solution file."),
+        ran("find . -name '*.sln'", "ok", "./src/Harbor.sln"),
+        ran("dotnet test src/Harbor.sln", "ok"),
+      ],
+      "Use `dotnet test src/Harbor.sln` instead",
+    ],
+    [
+      "with a text behind the sign that ends the options",
+      [
+        ran("rg --ebb docks", "failed", "rg: unrecognized flag --ebb"),
+        ran("rg -- --ebb docks", "ok", "docks/a.md: --ebb"),
+      ],
+      "Use `rg -- --ebb docks` instead",
+    ],
+    [
+      "with the program that is given the same where one is missing",
+      [
+        ran("ls docks", "failed", "'ls' is not recognized as an internal or external command,"),
+        ran("dir docks", "ok", "a.md"),
+      ],
+      "Use `dir` instead of `ls`",
+    ],
+    [
+      "with another filter behind the same program",
+      [
+        ran("npm test | grep ebb", "failed", "The term 'grep' is not recognized as the name of a cmdlet"),
+        ran("npm test | Select-String ebb", "masked", "ebb passed", { exitCode: 0 }),
+      ],
+      "Select-String",
+    ],
+    [
+      "with the variable that a hook's program needs",
+      [
+        ran(
+          "git commit -m ebb",
+          "failed",
+          ".husky/pre-commit: line 2: pnpm: command not found\nhusky - pre-commit script failed",
+        ),
+        ran("PATH=/opt/pnpm:$PATH git commit -m ebb", "ok", "[main 1a2b3c4] ebb"),
+      ],
+      "use `PATH=/opt/pnpm:$PATH git commit -m ebb`",
+    ],
+    [
+      "with the form that a hook wants of the message of a commit",
+      [
+        ran(
+          "git commit -m 'Ebb'",
+          "failed",
+          "✖   type may not be empty [type-empty]\nhusky - commit-msg script failed",
+        ),
+        ran("git commit -m 'fix: ebb'", "ok", "[main 1a2b3c4] fix: ebb"),
+      ],
+      "such as `fix: …`",
+    ],
+    [
+      "a few at a time where the names were too many",
+      [
+        ran("wc -l $(find docks -name '*.md')", "failed", "zsh:1: argument list too long: wc"),
+        ran("find docks -name '*.md' -exec wc -l {} +", "ok", "4 docks/a.md"),
+      ],
+      "`find … -exec`",
+    ],
+    [
+      "with bash where sh lacks a word of it",
+      [
+        ran("sh -c 'source dock.env && make quay'", "failed", "sh: 1: source: not found"),
+        ran("bash -c 'source dock.env && make quay'", "ok"),
+      ],
+      "Run it with `bash`",
+    ],
+    [
+      "with the variable that PowerShell sets in its own way",
+      [
+        ran("EBB=1 npm test", "failed", "EBB=1 : The term 'EBB=1' is not recognized as the name of a cmdlet"),
+        ran("$env:EBB = '1'; npm test", "ok"),
+      ],
+      "Set a variable with `$env:NAME",
+    ],
+    [
       "in single quotes where the shell ran backticks",
       [
         ran('git commit -m "Rename `berth`"', "failed", "zsh:1: command not found: berth"),
@@ -382,6 +582,35 @@ describe("a cure is another way to call", () => {
       [
         ran("gauge read --watch dock", "failed", "error: unexpected argument '--watch' found"),
         ran("gauge list --watch", "failed", "error: unexpected argument '--watch' found"),
+      ],
+    ],
+    [
+      "a name that nobody had seen",
+      [
+        ran("docker compose logs backend", "failed", "no such service: backend"),
+        ran("docker compose logs pier", "ok", "up"),
+      ],
+    ],
+    [
+      "another number",
+      [
+        ran("gh pr view 12", "failed", "GraphQL: Could not resolve to a PullRequest with the number of 12."),
+        ran("gh pr list", "ok", "11 open"),
+        ran("gh pr view 11", "ok", "ebb"),
+      ],
+    ],
+    [
+      "a list of names, which only shows what there is",
+      [
+        ran("npx nx test pier", "failed", "Cannot find project 'pier'"),
+        ran("npx nx show projects", "ok", "pier-web"),
+      ],
+    ],
+    [
+      "a check with another option, though the code was wrong",
+      [
+        ran("npx tsc --noEmit", "failed", "src/a.ts(1,1): error TS2304: Cannot find name 'ebb'."),
+        ran("npx tsc --noEmit --skipLibCheck", "ok"),
       ],
     ],
     [
@@ -521,6 +750,27 @@ describe("layout", () => {
       "Run `npm run format` when",
     ],
     [
+      "is put right by a formatter that is no longer told only to check",
+      [
+        ran("terraform fmt -check -recursive", "failed", "pier/main.tf", { exitCode: 3 }),
+        ran("terraform fmt -recursive", "ok", "pier/main.tf"),
+      ],
+      "Run `terraform fmt -recursive` when",
+    ],
+    [
+      "is put right by a program that writes where it is not told to check",
+      [ran("black --check .", "failed", "would reformat dock.py"), ran("black .", "ok")],
+      "Run `black .` when",
+    ],
+    [
+      "is put right by a task of Gradle",
+      [
+        ran("./gradlew check", "failed", "The following files had format violations:\n  src/Dock.java"),
+        ran("./gradlew spotlessApply", "ok", "BUILD SUCCESSFUL"),
+      ],
+      "Run `./gradlew spotlessApply` when",
+    ],
+    [
       "is put right by gofmt",
       [
         ran("golangci-lint run", "failed", "dock.go:3: File is not properly formatted (gofmt)"),
@@ -538,10 +788,76 @@ describe("layout", () => {
     expect(cures(ran("npx prettier --check .", "failed", found), event)).toEqual([]),
   );
 
-  test("is all that a fixer is a cure of: what a rule finds is put right by hand", () => {
-    const rule = "/w/src/dock.ts\n  3:7  error  'crane' is never reassigned  prefer-const";
-    expect(cures(ran("npx eslint .", "failed", rule), ran("npx eslint --fix .", "ok"))).toEqual([]);
+  const rule = "/w/src/dock.ts\n  3:7  error  'crane' is never reassigned  prefer-const";
+
+  test("and other rules are put right by a fixer that finds nothing more", () =>
+    expect(cures(ran("npx eslint .", "failed", rule), ran("npx eslint --fix .", "ok"))).toEqual([
+      "Run `npx eslint --fix .` when `npx eslint .` fails on eslint prefer-const.",
+    ]));
+
+  test.each([
+    ["an edit came first", [edited("/w/src/quay.ts"), ran("npx eslint --fix .", "ok")]],
+    ["the fixer left something", [ran("npx eslint --fix .", "failed", rule)]],
+    ["the fixer is of another language", [ran("ruff check --fix .", "ok")]],
+    ["a check only names the fixer", [ran("npx eslint --fix-dry-run --diff .", "ok")]],
+  ])("but not where %s", (_, after) =>
+    expect(cures(ran("npx eslint .", "failed", rule), ...after)).toEqual([]),
+  );
+});
+
+describe("a rule that an edit satisfied", () => {
+  const found = ran("ruff check .", "failed", "dock/ebb.py:3:1: UP035 `typing.List` is deprecated");
+  const changed = (before: string, after: string): Event => ({
+    ...called("Edit", { file_path: "/w/dock/ebb.py", old_string: before, new_string: after }, "ok"),
+    files: ["/w/dock/ebb.py"],
   });
+  const told = (...between: Event[]) => cures(found, ...between, ran("ruff check .", "ok"))[0];
+
+  it.each<[string, Event, string]>([
+    [
+      "a line that was written otherwise",
+      changed("import os\nfrom typing import List", "import os\nfrom builtins import list"),
+      "Mended by writing `from builtins import list` for `from typing import List`.",
+    ],
+    [
+      "a line that was left out",
+      changed("import os\nfrom typing import List", "import os"),
+      "leaving out `from typing import List`",
+    ],
+    [
+      "a line that was added",
+      changed("", "from __future__ import annotations"),
+      "adding `from __future__ import annotations`",
+    ],
+    [
+      "a patch",
+      {
+        ...called(
+          "apply_patch",
+          {
+            input:
+              "*** Begin Patch\n*** Update File: dock/ebb.py\n@@\n-a = List[int]\n+a = list[int]\n*** End Patch",
+          },
+          "ok",
+        ),
+        files: ["dock/ebb.py"],
+      },
+      "writing `a = list[int]` for `a = List[int]`",
+    ],
+  ])("is told with %s", (_, edit, words) => {
+    expect(told(edit)).toMatch(/^`python UP035` is on here: /);
+    expect(told(edit)).toContain(words);
+  });
+
+  test("is told with what the agent says of it, also before a colon", () =>
+    expect(
+      told(replied("This project has UP035 on: use the built-in list."), edited("/w/quay.py")),
+    ).toContain("This project has UP035 on: use the built-in list."));
+
+  test.each([
+    ["another file was edited", [edited("/w/quay.py")]],
+    ["nothing was edited", []],
+  ])("is not claimed where %s", (_, between) => expect(told(...between)).toBeUndefined());
 });
 
 const read = (path: string, outcome: "ok" | "failed"): Event => ({

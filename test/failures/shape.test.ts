@@ -131,6 +131,65 @@ describe("a trouble of the shell", () => {
   ])("is not another: %s", (_, a, b) => expect(likeness(a, b)).toBeLessThan(0.6));
 });
 
+/** A command, what a tool says of a file, and the name of its rule in that. */
+const ruleLines: readonly [command: string, said: string, rule: string][] = [
+  ["npx tsc", "src/dock.ts(3,10): error TS6133: 'ebb' is declared but its value is never read.", "TS6133"],
+  [
+    "npx tsc",
+    "src/dock.ts(3,10): error TS1484: 'Ebb' is a type and must be imported using a type-only import.",
+    "TS1484",
+  ],
+  [
+    "dotnet build",
+    "/w/Dock.cs(10,19): error CS8618: Non-nullable property 'Ebb' must contain a value. [/w/H.csproj]",
+    "CS8618",
+  ],
+  ["mypy .", "dock.py:3: error: Function is missing a type annotation  [no-untyped-def]", "no-untyped-def"],
+  ["pyright", 'dock.py:3:1 - error: Import "ebb" is not accessed (reportUnusedImport)', "reportUnusedImport"],
+  [
+    "rubocop",
+    "dock.rb:1:1: C: Style/FrozenStringLiteralComment: Missing comment.",
+    "Style/FrozenStringLiteralComment",
+  ],
+  [
+    "npx markdownlint .",
+    "dock.md:3 MD040/fenced-code-language Fenced code blocks should have a language",
+    "MD040",
+  ],
+  [
+    "npx stylelint .",
+    "dock.css\n  3:1  ✖  Expected empty line before rule  rule-empty-line-before",
+    "rule-empty-line-before",
+  ],
+  [
+    "swiftlint",
+    "/w/Dock.swift:3:1: error: Line should be 120 characters or less (line_length)",
+    "line_length",
+  ],
+  [
+    "mvn verify",
+    "[ERROR] src/Dock.java:[3,1] x\n/w/src/Dock.java:3:1: Missing a Javadoc comment. [JavadocMethod]",
+    "JavadocMethod",
+  ],
+  ["hadolint Dockerfile", "dock/Dockerfile:3 DL3008 warning: Pin versions in apt get install", "DL3008"],
+  [
+    "dart analyze",
+    "error • Prefer const • lib/dock.dart:3:1 • prefer_const_constructors",
+    "prefer_const_constructors",
+  ],
+  ["make", "dock.c:3:1: error: unused variable 'ebb' [-Werror=unused-variable]", "unused-variable"],
+  [
+    "cargo build",
+    "error: unused import: `ebb`\n --> src/dock.rs:3:5\n = note: `-D unused-imports` implied by `-D warnings`",
+    "unused_imports",
+  ],
+  ["npx oxlint", "x eslint(no-debugger): `debugger` is not allowed in dock.js", "no-debugger"],
+  ["git commit -m Ebb", "✖   subject may not be empty in dock [subject-empty]", "subject-empty"],
+];
+
+const elsewhere = (said: string) =>
+  said.replaceAll("ock.", "uay.").replaceAll(":3", ":91").replaceAll("bb", "gg");
+
 describe("a finding of a linter", () => {
   it.each<[string, Met, Met]>([
     [
@@ -156,6 +215,11 @@ describe("a finding of a linter", () => {
         "error: this borrow is needless\n  = note: `-D clippy::needless-borrow` implied by `-D warnings`",
       ],
     ],
+    ...ruleLines.map(([command, said, rule]): [string, Met, Met] => [
+      rule,
+      [command, said],
+      [command, elsewhere(said)],
+    ]),
     [
       "ruff",
       ["ruff check .", "dock.py:1:1: UP035 `typing.List` is deprecated"],
@@ -165,7 +229,21 @@ describe("a finding of a linter", () => {
     expect(likeness(a, b)).toBeGreaterThanOrEqual(0.9);
   });
 
+  it.each(ruleLines)("has the rule's own name: %s", (command, said, rule) => {
+    expect(read([command, said]).about).toMatch(new RegExp(`^[a-z ]+ ${rule}$`));
+  });
+
   it.each<[string, Met, Met]>([
+    [
+      "the same name of an analyser, where code does not fit",
+      ["dart analyze", "error • The getter 'ebb' isn't defined • lib/dock.dart:3:1 • undefined_getter"],
+      ["dart analyze", "error • The getter 'flow' isn't defined • lib/tide.dart:9:4 • undefined_getter"],
+    ],
+    [
+      "types that do not agree",
+      ["mypy .", 'dock.py:3: error: Argument 1 to "ebb" has incompatible type "str"  [arg-type]'],
+      ["mypy .", 'tide.py:9: error: Argument 2 to "flow" has incompatible type "int"  [arg-type]'],
+    ],
     [
       "another rule in the same file",
       ["npx eslint src", "/w/src/dock.ts\n  3:7  error  'crane' is never reassigned  prefer-const"],
@@ -209,6 +287,39 @@ describe("a file that is not there", () => {
   test("is not a file of another name", () => {
     expect(likeness(missing("docs/tide-table.md"), missing("docs/tide-tables.md"))).toBe(0);
     expect(likeness(missing("docs/tide-table.md"), missing("docs/tide-table.mdx"))).toBe(0);
+  });
+});
+
+describe("what a call names and is not there", () => {
+  test("is one branch, in whatever words of Git and in whatever range", () => {
+    const a: Met = ["git checkout main", "error: pathspec 'main' did not match any file(s) known to git"];
+    const b: Met = ["git log main..HEAD", "fatal: ambiguous argument 'main..HEAD': unknown revision or path"];
+    expect(likeness(a, b)).toBe(0.8);
+    expect(likeness(a, ["git rebase trunk", "fatal: invalid upstream 'trunk'"])).toBe(0);
+  });
+
+  test("is a file, where Git looks for one", () => {
+    const a: Met = [
+      "git diff quay/tide.ts",
+      "fatal: ambiguous argument 'quay/tide.ts': unknown revision or path",
+    ];
+    expect(read(a)).toMatchObject({ cause: "missing-file", about: "tide.ts" });
+  });
+
+  test("is one module that lacks something, whatever it lacks; one of one's own is a fault of the code", () => {
+    const lacks = (what: string, from: string): Met => [
+      "node pier.js",
+      `SyntaxError: The requested module '${from}' does not provide an export named '${what}'`,
+    ];
+    expect(likeness(lacks("ebb", "@harbor/core"), lacks("flow", "@harbor/core"))).toBe(1);
+    expect(likeness(lacks("ebb", "@harbor/core"), lacks("ebb", "@harbor/tide"))).toBe(0);
+    expect(read(lacks("ebb", "./core.js")).cause).toBe("code");
+  });
+
+  test("is any value that stands where a subcommand should", () => {
+    const a: Met = ["ruff src/", "error: unrecognized subcommand 'src/'"];
+    expect(likeness(a, ["ruff tools/dock.py", "error: unrecognized subcommand 'tools/dock.py'"])).toBe(1);
+    expect(likeness(a, ["ruff chek", "error: unrecognized subcommand 'chek'"])).toBe(0);
   });
 });
 

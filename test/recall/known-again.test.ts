@@ -280,6 +280,25 @@ describe("a failure that was overcome before", () => {
       null,
     ],
     [
+      "is answered for another program that says the same, where a step came first",
+      [
+        ran("npm test", "failed", "Error: the berth client did not initialize yet, generate it first"),
+        ran("npm run generate", "ok"),
+        ran("npm test", "ok", "3 passed"),
+      ],
+      ran("npx vitest run", "failed", "Error: the berth client did not initialize yet, generate it first"),
+      "npm run generate",
+    ],
+    [
+      "is not answered for another program that says the same, where other words were the cure",
+      [
+        ran("quay load dock.yaml", "failed", "Error: the berth of this ship was never set for the dock"),
+        ran("quay load dock.yaml --berth 4", "ok"),
+      ],
+      ran("crane lift dock.yaml", "failed", "Error: the berth of this ship was never set for the dock"),
+      null,
+    ],
+    [
       "is not answered where it passed by itself",
       [ran("make seed", "failed", "Error: the broker hung up on us"), ran("make seed", "ok")],
       ran("make seed", "failed", "Error: the broker hung up on us"),
@@ -321,6 +340,23 @@ describe("a rule that an edit satisfied", () => {
     const [dock, quay] = [mended("dock.go", why), mended("quay.go", why)];
     expect(await told([dock], found("tide.go"))).toEqual([]);
     expect((await told([dock, quay], found("tide.go")))[0]).toContain(why);
+  });
+
+  test("is told with the line that an edit changed, where nobody says anything", async () => {
+    const wrapped = (file: string) => {
+      const input = {
+        file_path: `/w/${file}`,
+        old_string: "return err",
+        new_string: 'return fmt.Errorf("ebb: %w", err)',
+      };
+      return [
+        found(file),
+        { ...called("Edit", input, "ok"), files: [`/w/${file}`] },
+        ran("golangci-lint run", "ok"),
+      ];
+    };
+    expect(await told([wrapped("dock.go")], found("tide.go"))).toEqual([]);
+    expect((await told([wrapped("dock.go"), wrapped("quay.go")], found("tide.go")))[0]).toContain("%w");
   });
 
   test("is not told for another rule, or where nobody said what it wants", async () => {

@@ -95,6 +95,7 @@ function writeSentence(recovery: Recovery): string {
   if (error.cause === "missing-file" && remedy === "path")
     return writePlace(failed, worked, error.about ?? "");
   if (remedy === "edit") return writeRule(recovery);
+  if (recovery.isReworded) return writeMessage(recovery);
   if (isRepaired(recovery))
     return `Run \`${writeStep(recovery)}\` when ${quoteFailed(recovery)} fails on ${isLayoutRule(error.about) ? `layout (${error.about})` : error.about}.`;
   if (remedy === "elevation")
@@ -161,7 +162,7 @@ function writeFirstStep(recovery: Recovery): string {
   const step = `\`${writeStep(recovery)}\``;
   if (error.about !== null && error.cause === "missing-program")
     return `Run ${step} before ${quoteFailed(recovery)}: without it \`${error.about}\` is not found.`;
-  if (error.about !== null && error.cause === "missing-module")
+  if (error.about !== null && error.cause === "missing-module" && !lacksExport(error))
     return `Run ${step} before ${quoteFailed(recovery)}: without it the module \`${error.about}\` is not found.`;
   const said = quoteLine(recovery, 140);
   return `If ${quoteFailed(recovery)} fails${said === "" ? "" : ` with ${said}`}, run ${step} first.`;
@@ -214,11 +215,24 @@ function writeRule(recovery: Recovery): string {
   return `\`${error.about}\` is on here: ${explained}${change}`;
 }
 
+/** Of the message that was taken, its form: the words before the colon. */
+function writeMessage({ workedRun, error }: Recovery): string {
+  const message =
+    workedRun?.args[workedRun.args.findIndex((arg) => /^-\w*m$|^--message$/.test(arg)) + 1] ?? "";
+  const form = /^[a-z]+(?:\([\w./-]{1,30}\))?!?: (?=.)/.exec(message)?.[0];
+  const shape = form === undefined ? "" : `, such as \`${form}…\``;
+  return `Write the message of a commit as the hook wants it${shape}: another was refused under \`${error.about}\`.`;
+}
+
 /** The agent's sentence about the rule, by its name. */
 export function findRuleExplanation(recovery: Recovery): string | null {
   const rule = recovery.error.about?.split(/[ /]/).at(-1)?.toLowerCase() ?? "";
   const explained = findExplanation(recovery);
   return rule !== "" && explained?.toLowerCase().includes(rule) === true ? explained : null;
+}
+
+function lacksExport({ signature }: Recovery["error"]): boolean {
+  return signature.endsWith(" lacks an export");
 }
 
 /** The word that had to go, where nothing took its place. */
@@ -236,17 +250,20 @@ function because(recovery: Recovery): string {
 }
 
 function quoteLine({ error }: Recovery, most: number): string {
-  const line = quoteError(error.line)
-    .replace(/^(?:(?:error|err!?|fatal|✘|✖|\[ERROR\])[:\s]+)+/i, "")
+  const line = quoteError(error.line.replace(label, ""))
     // A link to read is left out; one in quotes is what the error is about.
     .replace(/[,;:]?\s*(?:see:?\s*)?(?<!['"])<url>.*$/i, "");
   // A name in the code is of the day; a file of the project is not.
-  const lasting = error.cause === "code" ? line.replace(/(['"])[A-Za-z_$][\w$]*\1/g, "'…'") : line;
+  const lasting =
+    error.cause === "code" || lacksExport(error) ? line.replace(/(['"])[A-Za-z_$][\w$]*\1/g, "'…'") : line;
   const told = short(lasting, most)
     .replace(/[.:?!]$/, "")
     .replaceAll('"', "'");
   return told === "" ? "" : `"${told}"`;
 }
+
+/** What stands before a message and says that it is an error, and whose. */
+const label = /^(?:(?:error|err!?|fatal|✘|✖|\*\*|\[ERROR\])[:\s]+)+(?:\([\w.-]{1,60}\)\s+)?/i;
 
 function listCode(words: readonly string[]): string {
   return listWords(words.map((word) => `\`${word}\``));
