@@ -98,6 +98,11 @@ export function chooseStateFolder(
 ): string {
   const name = `${slugify(project.name, 24) || "project"}-${makeId("", project.id).slice(0, 6)}`;
   const path = given ?? join(`${folder}-loop`, "state", name);
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
+/** Makes a folder where there is none, and gives the path that it really has. */
+export function makeFolder(path: string): string {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   return realpathSync(path);
 }
@@ -136,13 +141,13 @@ function chooseWork(path: string, home: Home, { range }: StartOptions): string {
     throw new KnackError("WRONG_USAGE", `The work folder ${path} lies in Knack's own home.`, {
       hint: "What agents do there is never learned from: choose another folder.",
     });
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const made = makeFolder(path);
   const isUsed = runFolders.some((folder) => existsSync(join(path, folder)));
   if (isUsed && range !== "post-execute")
     throw new KnackError("WRONG_USAGE", `${path} holds the work of another run.`, {
       hint: "Choose an empty folder, or go on with that run: knack loop resume.",
     });
-  return realpathSync(path);
+  return made;
 }
 
 /** What an analyst reads of phases that another run went through. */

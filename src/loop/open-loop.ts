@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from "node:fs";
 import { join, sep } from "node:path";
 import { type Clock, KnackError, readPlainText } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
@@ -6,7 +7,7 @@ import type { Project, RunBegun, RunId } from "../records/index.ts";
 import { type Env, resolveSettings } from "../settings/index.ts";
 import type { BackgroundWork, Store } from "../store/index.ts";
 import type { Redactor } from "../trust/index.ts";
-import { chooseStateFolder, prepareRun, type StartOptions } from "./begin.ts";
+import { chooseStateFolder, makeFolder, prepareRun, type StartOptions } from "./begin.ts";
 import { driveRun, findWaker, type RunningWorker } from "./drive.ts";
 import { closeFence, openFence } from "./fence.ts";
 import { confineHarness } from "./harness/confine.ts";
@@ -14,12 +15,12 @@ import { roles } from "./harness/harness.ts";
 import { openHarness, workerVariable } from "./harness/open-harness.ts";
 import type { Dispatch, LoopState } from "./machine.ts";
 import { findRun, listRuns, recordBegin, type StoredRun } from "./record.ts";
-import { digestText, LoopRun, type RunOutcome } from "./run.ts";
+import { clientHarness, digestText, LoopRun, type RunOutcome } from "./run.ts";
 import { adoptCandidate, sealCandidate } from "./state/candidates.ts";
 import { describeEvidence } from "./state/curation.ts";
 import { openStateFolder } from "./state/state-folder.ts";
 import { closeGoal, type DutyDeps, gatherOthers, openGoal, tellSpans } from "./surroundings.ts";
-import { dropResult, keepResult, measureResult, prepareWorkspace } from "./workspace.ts";
+import { countUncommitted, dropResult, keepResult, measureResult, prepareWorkspace } from "./workspace.ts";
 
 export interface LoopDeps extends DutyDeps {
   readonly store: Store;
@@ -36,6 +37,8 @@ export interface LoopDeps extends DutyDeps {
 /** What a person who watches sees, and how they stop it. */
 export interface Watcher {
   readonly signal: AbortSignal;
+  /** A run has begun, without so many files of its repository that are not committed. */
+  onBegin(begun: RunBegun, uncommitted: number): void;
   onChange(view: RunView, working: readonly RunningWorker[]): void;
 }
 
@@ -67,22 +70,22 @@ interface ClientTask {
   readonly cwd: string;
 }
 
-/** The harness of runs whose workers are somebody's own subagents. */
-export const clientHarness = "client";
-
 /** The learning loop. */
 export function openLoop(deps: LoopDeps) {
   const { store } = deps;
-  const stateOf = async (given: string | null, cwd: string) =>
-    openState(deps, chooseStateFolder(deps.home, given, await deps.projectAt(cwd)));
+  const nameState = async (given: string | null, cwd: string) =>
+    chooseStateFolder(deps.home, given, await deps.projectAt(cwd));
   return {
     /** Begins a run, and goes on with it until it ends or is stopped. */
-    start: async (options: StartOptions, cwd: string, watcher: Watcher): Promise<RunView> =>
-      goOn(deps, await begin(deps, options, cwd), watcher),
+    start: async (options: StartOptions, cwd: string, watcher: Watcher): Promise<RunView> => {
+      const stored = await begin(deps, options, cwd);
+      watcher.onBegin(stored.begun, await countUncommitted(stored.begun, deps.env.PATH));
+      return goOn(deps, stored, watcher);
+    },
     /** Begins a run whose workers are the caller's own, and says what they have to do first. */
     startAlone: async (options: StartOptions, cwd: string): Promise<NextStep> =>
       goOnAlone(deps, await begin(deps, options, cwd), settle),
-    resume: async (name: string, watcher: Watcher): Promise<RunView> => {
+    resume: async (name: string, watcher: Omit<Watcher, "onBegin">): Promise<RunView> => {
       const stored = await findOpen(deps, name);
       if (stored.begun.harness !== clientHarness) return goOn(deps, stored, watcher);
       throw new KnackError("WRONG_USAGE", `The workers of ${stored.begun.run} are an agent's own.`, {
@@ -106,17 +109,16 @@ export function openLoop(deps: LoopDeps) {
     },
     /** The changes of a state folder, the newest first, each with what the runs since say about it. */
     changes: async (given: string | null, cwd: string) => {
-      const state = await stateOf(given, cwd);
-      const changes = (await state.listChanges()).map((one) => ({
-        ...one,
-        says: describeEvidence(one.evidence),
-      }));
-      return { path: state.path, changes };
+      const path = await nameState(given, cwd);
+      // To look is not to make one.
+      if (!existsSync(path) || readdirSync(path).length === 0) return { path, changes: [] };
+      const listed = await (await openState(deps, path)).listChanges();
+      return { path, changes: listed.map((one) => ({ ...one, says: describeEvidence(one.evidence) })) };
     },
     /** Takes changes back: the one that is named, and those that evidence refutes. */
     revert: async (given: string | null, cwd: string, sha: string | null) => {
       refuseWorkers(deps);
-      const state = await stateOf(given, cwd);
+      const state = await openState(deps, await nameState(given, cwd));
       const at = deps.clock.now();
       const revert = sha === null ? [] : [{ sha, reason: "a person took it back" }];
       const curation = { archive: [], merge: [], revert, operatorRequests: [] };
@@ -155,7 +157,7 @@ async function begin(deps: LoopDeps, options: StartOptions, cwd: string): Promis
   if (options.harness !== clientHarness) openHarness(options.harness, deps);
   const project = await deps.projectAt(cwd);
   const promptDigest = `sha256:${digestText(roles.map((role) => readPrompt(deps, role)).join("\n"))}`;
-  const state = chooseStateFolder(deps.home, options.state, project);
+  const state = makeFolder(chooseStateFolder(deps.home, options.state, project));
   return hold(deps, holdState(state), "then start again", async () => {
     const begun = await prepareRun(
       { ...deps, promptDigest, othersHistory: (goal) => gatherOthers(store, goal, clock.now()) },
@@ -230,7 +232,7 @@ function withRun<Result>(
   });
 }
 
-function goOn(deps: LoopDeps, stored: StoredRun, watcher: Watcher): Promise<RunView> {
+function goOn(deps: LoopDeps, stored: StoredRun, watcher: Omit<Watcher, "onBegin">): Promise<RunView> {
   const { clock, env } = deps;
   const { begun } = stored;
   return withRun(deps, stored, async (run, spentBefore) => {

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, errorMessage } from "../base/index.ts";
 import { recordSpend, reserveSpend } from "../models/index.ts";
 import type { Env, Settings } from "../settings/index.ts";
@@ -30,7 +32,7 @@ import {
 } from "./machine.ts";
 import { recordMove, type StoredRun } from "./record.ts";
 import { renderWork } from "./render.ts";
-import { clearArtifact, findMissing, readWorkersFile, syncWork } from "./work-folder.ts";
+import { clearArtifact, findMissing, listStrays, readWorkersFile, syncWork } from "./work-folder.ts";
 
 export interface RunDeps {
   readonly store: Store;
@@ -51,12 +53,15 @@ export class LoopRun {
   readonly #deps: RunDeps;
   #stored: StoredRun;
   #recording: Promise<unknown> = Promise.resolve();
+  /** By the worker's id, what lay there before it began. */
+  readonly #straysBefore = new Map<string, readonly string[]>();
 
   constructor(deps: RunDeps, stored: StoredRun) {
     this.#deps = deps;
     this.#stored = stored;
     mkdirSync(this.places.workspace, { recursive: true, mode: 0o700 });
-    this.#sync();
+    // What an agent's own workers leave lies there until they are submitted.
+    this.#sync({ tidies: stored.begun.harness !== clientHarness });
   }
 
   get begun(): StoredRun["begun"] {
@@ -88,9 +93,13 @@ export class LoopRun {
     return briefWorker(asked, this.state, this.places, this.#deps.clock.now());
   }
 
-  /** Makes room for what workers will leave. */
+  /** Makes room for what workers will leave. What lies there beside it is not theirs. */
   prepare(workers: readonly Dispatch[]): void {
-    for (const asked of workers) clearArtifact(this.begun.work, nameArtifact(asked));
+    const strays = this.#listStrays();
+    for (const asked of workers) {
+      clearArtifact(this.begun.work, nameArtifact(asked));
+      this.#straysBefore.set(asked.id, strays);
+    }
   }
 
   /** Takes what a worker left; a worker that nobody waits for any more is ignored. */
@@ -100,7 +109,7 @@ export class LoopRun {
       const because = `${outcome.reason}: ${outcome.detail}`;
       return this.#record(asked, { kind: "failed", worker: asked.id, because, usd });
     }
-    const read = this.#read(asked);
+    const read = await this.#read(asked);
     if ("because" in read)
       return this.#record(asked, { kind: "failed", worker: asked.id, because: read.because, usd });
     const { brought } = await scrubAll(this.#deps.redactor, { brought: read.brought });
@@ -108,17 +117,25 @@ export class LoopRun {
     return this.#record(asked, { kind: "returned", worker: asked.id, brought, summary, usd });
   }
 
-  #read(asked: Dispatch) {
-    const { begun, state } = this;
+  async #read(asked: Dispatch) {
+    const before = this.#straysBefore.get(asked.id) ?? [];
+    const findStray = () => this.#listStrays().find((path) => !before.includes(path));
+    // Others that are at it may be about to rename what they write.
+    if (findStray() !== undefined && this.#listAwaited().length > 1) await sleep(renameMs);
+    // Nobody can tell which of them it was: it is the fault of each.
+    const extra = findStray();
+    if (extra !== undefined) return { because: `it left another artifact: ${extra}` };
     const artifact = nameArtifact(asked);
-    const expected = new Set([
-      ...[...renderWork(state, digestText).keys(), artifact],
-      ...[...this.#listAwaited(), ...listEarlierArtifacts(state)],
-    ]);
-    const file = readWorkersFile({ work: begun.work, setup: state.setup }, artifact, expected);
+    const file = readWorkersFile(this.begun.work, artifact);
     if ("because" in file) return file;
-    const read = readArtifact(asked, state, file.value);
+    const read = readArtifact(asked, this.state, file.value);
     return "misfit" in read ? { because: `${artifact} is malformed: ${read.misfit}` } : read;
+  }
+
+  /** Files among a run's own that are neither its artifacts nor awaited: some worker left them. */
+  #listStrays(state = this.state): readonly string[] {
+    const own = [...renderWork(state, digestText).keys(), ...listEarlierArtifacts(state)];
+    return listStrays(this.begun.work, state.setup, new Set([...own, ...this.#listAwaited()]));
   }
 
   #listDispatched(): readonly Dispatch[] {
@@ -154,7 +171,7 @@ export class LoopRun {
       case "curate":
         return this.#commit(async () => ({ kind: "curated", curated: await curateState(this.#stateDeps()) }));
       case "verify":
-        this.#sync();
+        this.#sync({ tidies: true });
         return {
           kind: "verified",
           missing: findMissing(this.begun.work, listArtifacts(state.setup)),
@@ -216,14 +233,18 @@ export class LoopRun {
     const marked = { ...move, at } as Move;
     const next = advance(this.state, marked);
     // Nobody goes on with what has ended, so that its files are there before it has.
-    if (next.place.kind === "ended") this.#sync(next);
+    if (next.place.kind === "ended") this.#sync({ tidies: true }, next);
     this.#stored = await recordMove(this.#deps.store, this.#stored, marked);
-    this.#sync();
-    this.prepare(this.#listDispatched().filter(({ id }) => !before.includes(id)));
+    const fresh = this.#listDispatched().filter(({ id }) => !before.includes(id));
+    this.#sync({ tidies: fresh.length === this.#listDispatched().length });
+    this.prepare(fresh);
   }
 
-  #sync(state = this.state): void {
-    syncWork(this.begun.work, state.setup, renderWork(state, digestText), this.#listAwaited());
+  /** Brings the work folder to what the run is; with `tidies`, while no worker is at it, removes what is not its own. */
+  #sync({ tidies }: { readonly tidies: boolean }, state = this.state): void {
+    const { work } = this.begun;
+    if (tidies) for (const path of this.#listStrays(state)) rmSync(join(work, path), { force: true });
+    syncWork(work, renderWork(state, digestText), this.#listAwaited());
   }
 
   /** Sets aside what a worker may cost, has it run, and records what it did cost. */
@@ -243,10 +264,11 @@ export class LoopRun {
     const wanted = { call, at, together, estimate, extraUsd: perWorker - estimate };
     const reserved = await reserveSpend({ store, limits }, wanted, who);
     if ("hold" in reserved) return reserved;
-    const outcome = await run(reserved.usdAtMost);
-    // A command is a person's own; an agent that does not say what it cost may have cost all of it.
-    const usd = outcome.usd ?? (harness.startsWith("command:") ? 0 : reserved.usdAtMost);
+    const outcome = explainSpend(await run(reserved.usdAtMost), reserved.usdAtMost < perWorker);
     const ok = outcome.kind === "returned";
+    // A command is a person's own; an agent that does not say what it cost may have cost all of it, if it was there.
+    const isFree = harness.startsWith("command:") || (!ok && outcome.reason === "unavailable");
+    const usd = outcome.usd ?? (isFree ? 0 : reserved.usdAtMost);
     const end = {
       inputTokens: 0,
       outputTokens: 0,
@@ -261,6 +283,19 @@ export class LoopRun {
 
   #calls = 0;
 }
+
+/** The harness of runs whose workers are somebody's own subagents. */
+export const clientHarness = "client";
+
+/** Names the limit that a worker went beyond, so that a person knows which one to change. */
+function explainSpend(outcome: WorkerOutcome, isRest: boolean): WorkerOutcome {
+  if (outcome.kind !== "failed" || outcome.reason !== "spend") return outcome;
+  const limit = isRest ? "what was left of loop.budget or loop.budgetDay" : "loop.budgetCall";
+  return { ...outcome, detail: `${outcome.detail} (${limit})` };
+}
+
+/** How long a file may be there that a worker is about to rename. */
+const renameMs = 200;
 
 /** A worker that has less than this left is not started. */
 const leastUsd = 0.02;

@@ -24,26 +24,14 @@ const everyRunsFolders = [".coordinator", ".errors"];
 /** All folders in which runs write and tidy up. */
 export const runFolders = [...everyRunsFolders, ...Object.values(phaseFolders).flat()];
 
-/** What workers leave that is read once: Knack writes down what it makes of it. */
-const workersFiles =
-  /^(?:\.execute\/(?:reports|checks)\/|\.improve\/proposal\.json$|\.memory-consolidation\/curation\.json$)/;
-
 const maxArtifactBytes = 1 << 20;
 
 function listOwnFolders(setup: RunSetup): readonly string[] {
   return [...everyRunsFolders, ...phasesInRange(setup).flatMap((phase) => phaseFolders[phase])];
 }
 
-/** Brings a work folder to what the run is: writes what differs, and removes what no longer belongs to it. */
-export function syncWork(
-  work: string,
-  setup: RunSetup,
-  files: ReadonlyMap<string, string>,
-  awaited: readonly string[],
-): void {
-  for (const path of listWork(work, setup))
-    if (!files.has(path) && !awaited.includes(path) && !workersFiles.test(path))
-      rmSync(join(work, path), { force: true });
+/** Brings a work folder to what the run is: writes what differs, and makes room for what is awaited. */
+export function syncWork(work: string, files: ReadonlyMap<string, string>, awaited: readonly string[]): void {
   for (const path of awaited) mkdirSync(dirname(join(work, path)), { recursive: true, mode: 0o700 });
   for (const [path, text] of files) {
     const full = join(work, path);
@@ -51,17 +39,6 @@ export function syncWork(
     mkdirSync(dirname(full), { recursive: true, mode: 0o700 });
     writeFileAtomically(full, [Buffer.from(text)]);
   }
-}
-
-/** Files in a run's own folders. */
-function listWork(work: string, setup: RunSetup): readonly string[] {
-  return listOwnFolders(setup).flatMap((folder) => {
-    try {
-      return listFilesBelow(join(work, folder)).map((path) => `${folder}/${path}`);
-    } catch {
-      return [];
-    }
-  });
 }
 
 function readText(path: string, work: string): string | null {
@@ -79,17 +56,23 @@ export function clearArtifact(work: string, artifact: string): void {
   rmSync(path, { recursive: true, force: true });
 }
 
-/** The JSON that a worker left, or why there is none. `expected` are the files that may be there. */
+/** Files in a run's own folders that are none of those that may be there. */
+export function listStrays(work: string, setup: RunSetup, expected: ReadonlySet<string>): readonly string[] {
+  const found = listOwnFolders(setup).flatMap((folder) => {
+    try {
+      return listFilesBelow(join(work, folder)).map((path) => `${folder}/${path}`);
+    } catch {
+      return [];
+    }
+  });
+  return found.filter((path) => !expected.has(path));
+}
+
+/** The JSON that a worker left, or why there is none. */
 export function readWorkersFile(
-  { work, setup }: { readonly work: string; readonly setup: RunSetup },
+  work: string,
   artifact: string,
-  expected: ReadonlySet<string>,
 ): { readonly value: unknown } | { readonly because: string } {
-  const extra = listWork(work, setup).find((path) => !expected.has(path));
-  if (extra !== undefined) {
-    rmSync(join(work, extra), { force: true });
-    return { because: `it left another artifact: ${extra}` };
-  }
   try {
     const text = readPlainText(join(work, artifact), { within: work, maxBytes: maxArtifactBytes });
     if (text === null) return { because: `it left no ${artifact}` };

@@ -17,6 +17,16 @@ export async function findRepository(
   return repository && base ? { name: `knack/loop-${run}`, repository, base } : null;
 }
 
+/** How many files of the repository are not as its last commit has them, so that a run does not see them. */
+export async function countUncommitted(
+  { branch }: Pick<Workspace, "branch">,
+  searchPath: string | undefined,
+): Promise<number> {
+  if (branch === null) return 0;
+  const status = await openGit(branch.repository, searchPath).ask(["status", "--porcelain"]);
+  return status?.split("\n").filter(Boolean).length ?? 0;
+}
+
 /** Makes the folder in which steps work: a worktree of the repository on a branch of its own, or an empty folder. */
 export async function prepareWorkspace(
   { workspace, branch }: Workspace,

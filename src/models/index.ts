@@ -21,6 +21,6 @@ export {
 export { chooseModel, createFileModel, unsetModel } from "./choose.ts";
 export type { Model, NoReply } from "./model.ts";
 export { escapeMentions } from "./programs.ts";
-export { runProgram } from "./run-program.ts";
+export { isOnPath, runProgram } from "./run-program.ts";
 export { findSignedIn, type SignedInAgent } from "./signed-in.ts";
 export { type AskedFor, recordSpend, reserveSpend } from "./spend.ts";

@@ -58,11 +58,19 @@ describe("An agent with subagents of its own", () => {
     writeFileSync(`${stage.work}/workspace/go`, "");
     const working = parse(await client(["next", first.run]));
     expect(working.next.workers?.map(({ worker }) => worker)).toEqual(["execute.1.s.0"]);
-    const again = parse(await client(["submit", first.run, "execute.1.s.0", "--failed", "it gave up"]));
-    expect(again.next.workers?.map(({ worker }) => worker)).toEqual(["execute.1.s.1"]);
     const report = { stepId: "s", status: "success", summary: "done" };
-    writeFileSync(again.next.workers?.[0]?.output ?? "", JSON.stringify(report));
-    const analyst = parse(await client(["submit", first.run, "execute.1.s.1"]));
+    const leave = (step: Next) => writeFileSync(step.next.workers?.[0]?.output ?? "", JSON.stringify(report));
+    leave(working);
+    writeFileSync(`${stage.work}/.execute/more.json`, "{}");
+    const second = parse(await client(["submit", first.run, "execute.1.s.0"]));
+    expect(second.next.workers?.map(({ worker }) => worker)).toEqual(["execute.1.s.1"]);
+    expect(stage.lines(".execute/log.jsonl").at(-1)).toMatchObject({
+      summary: expect.stringContaining("it left another artifact: .execute/more.json"),
+    });
+    const again = parse(await client(["submit", first.run, "execute.1.s.1", "--failed", "it gave up"]));
+    expect(again.next.workers?.map(({ worker }) => worker)).toEqual(["execute.1.s.2"]);
+    leave(again);
+    const analyst = parse(await client(["submit", first.run, "execute.1.s.2"]));
     expect(analyst.next.workers?.map(({ role }) => role)).toEqual(["analyst"]);
     writeFileSync(analyst.next.workers?.[0]?.output ?? "", JSON.stringify({ successCriteriaMet: "no" }));
     const wrong = await client(["submit", first.run, "debrief", "--usd", "a lot"]);
@@ -74,7 +82,7 @@ describe("An agent with subagents of its own", () => {
         next: { kind: "ended" },
         end: { end: "completed" },
         usd: 0.25,
-        workers: 4,
+        workers: 5,
         success_criteria_met: "yes",
       },
     });
@@ -159,7 +167,7 @@ describe("A worker", () => {
     "cannot start or change a loop: %j",
     async (words) => {
       const stage = setStage();
-      const ran = await stage.run(words, { env: { KNACK_WORKER: "x" } });
+      const ran = await stage.run(words, { KNACK_WORKER: "x" });
       expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("This is a worker of a loop") });
     },
   );

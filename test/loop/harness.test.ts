@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -139,12 +139,15 @@ describe("An agent as a harness", () => {
     const says = JSON.stringify({
       ...{ session_id: "s", response: "found it" },
       stats: {
-        models: { "gemini-3-flash": { tokens: { prompt: 100_000, candidates: 1_000, thoughts: 0 } } },
+        // 20,000 tokens at the price of input, 80,000 at a tenth of it.
+        models: {
+          "gemini-3-flash": { tokens: { prompt: 100_000, cached: 80_000, candidates: 1_000, thoughts: 0 } },
+        },
       },
     });
     const { outcome, args, settings, variables } = await call("gemini/flash", says);
     expect(outcome).toMatchObject({ kind: "returned", summary: "found it", session: "s" });
-    expect(outcome.usd).toBeCloseTo(0.159, 3);
+    expect(outcome.usd).toBeCloseTo(0.051, 5);
     expect(args).toEqual(expect.arrayContaining(["--model", "flash", "--approval-mode", "yolo"]));
     expect(settings.tools.core).toContain("write_file");
     expect(settings.tools.core).not.toContain("run_shell_command");
@@ -155,6 +158,23 @@ describe("An agent as a harness", () => {
     expect((await call("gemini", says, { tools: "shell" })).settings.tools.core).toContain(
       "run_shell_command",
     );
+  });
+
+  test("is Codex, whose tokens are priced by the model's name", async () => {
+    const says = [
+      { type: "thread.started", thread_id: "t" },
+      { type: "item.completed", item: { type: "agent_message", text: "found it" } },
+      {
+        type: "turn.completed",
+        usage: { input_tokens: 100_000, cached_input_tokens: 90_000, output_tokens: 1_000 },
+      },
+    ].map((one) => JSON.stringify(one));
+    const { outcome, args } = await call("codex/gpt-5.1", says.join("\n"));
+    expect(outcome).toMatchObject({ kind: "returned", summary: "found it", session: "t" });
+    // $5 for a million: 10,000 tokens, a tenth of 90,000; and $30 for a million: 1,000.
+    expect(outcome.usd).toBeCloseTo(0.125, 5);
+    expect(args).toEqual(expect.arrayContaining(["--model", "gpt-5.1", "workspace-write"]));
+    expect(args).toContain("features.multi_agent=false");
   });
 
   test("is OpenCode that asks for no permission, and starts no agents", async () => {
@@ -203,12 +223,17 @@ describe("An agent as a harness", () => {
     expect((await call(name, says)).outcome).toMatchObject({ kind: "failed", ...failure });
   });
 
-  test("that is not there is unavailable", async () => {
-    const outcome = await openHarness("codex", { env: { PATH: "/nowhere" } }).run(
-      aTask(tempFolder()),
-      never(),
-    );
-    expect(outcome).toMatchObject({ kind: "failed", reason: "unavailable" });
+  test("has to be on the PATH; one that is gone meanwhile is unavailable", async () => {
+    const folder = tempFolder();
+    const open = () => openHarness("codex", { env: { PATH: folder } });
+    expect(open).toThrow(/codex is not on the PATH/);
+    writeFileSync(join(folder, "codex"), "#!/bin/sh\n", { mode: 0o755 });
+    const harness = open();
+    rmSync(join(folder, "codex"));
+    expect(await harness.run(aTask(tempFolder()), never())).toEqual({
+      ...{ kind: "failed", reason: "unavailable", usd: null },
+      detail: "codex cannot be run: not found",
+    });
   });
 });
 
@@ -275,6 +300,19 @@ describe("A worker that is confined", () => {
       detail: expect.stringContaining(state),
     });
     expect(digestState(state)).toBe(before);
+  });
+
+  test("fails though another was found first, when the state folder changed while both were at it", async () => {
+    const { folder, state, run } = await confine(
+      `case $(cat) in *out/a.json*) echo x > state/notes.md; until [ -e go ]; do sleep 0.02; done;;
+       *) until [ -e state/notes.md ]; do sleep 0.02; done;; esac`,
+    );
+    const [first, second] = [run("a"), run("b")];
+    expect(await second).toMatchObject({ kind: "failed", reason: "outside" });
+    expect(existsSync(join(state, "notes.md"))).toBe(false);
+    writeFileSync(join(folder, "go"), "");
+    expect(await first).toMatchObject({ kind: "failed", reason: "outside" });
+    rmSync(join(folder, "go"));
   });
 
   test("is not blamed for what the person does in their repository, but it is told", async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { setStage } from "./stage.ts";
@@ -25,6 +25,8 @@ const shown = (stdout: string) => JSON.parse(stdout) as Shown;
 describe("What a run learned", () => {
   test("is a commit of its own that the next run of the kind starts with", async () => {
     const stage = setStage(teaches);
+    expect((await stage.run(["compare"])).stdout).toContain("Nothing was learned yet");
+    expect(existsSync(join(stage.home, ".knack-loop"))).toBe(false);
     const first = shown((await stage.start(["--kind", "docs", "--json"])).stdout);
     expect(stage.read(".improve/summary.json")).toMatchObject({ changesAccepted: 1, changesRejected: 0 });
     expect(git(first.state, "log", "--format=%s").split("\n")).toEqual([
@@ -95,7 +97,7 @@ describe("What a run learned", () => {
       const stage = setStage({ "step-worker": { kill: true } });
       const state = join(stage.home, "state");
       const words = ["--kind", "docs", "--state", state];
-      const killed = await stage.start([...words, "--mode", mode]);
+      const killed = await stage.startProcess([...words, "--mode", mode]);
       expect(killed.signal).toBe("SIGKILL");
       const [run = ""] = /l[0-9a-z]{8}/.exec(killed.stderr) ?? [];
       stage.tell(teaches);
@@ -141,9 +143,12 @@ describe("A goal that edits a repository", () => {
       ["commit", "-qm", "first"],
     ])
       execFileSync("git", ["-C", stage.here, ...args], { env: { PATH: process.env.PATH, ...env } });
-    const ran = shown((await stage.start(["--json"])).stdout);
+    writeFileSync(join(stage.here, "later.txt"), "not committed\n");
+    const started = await stage.start(["--json"]);
+    expect(started.stderr).toContain("begins with the last commit of ~/project, without 1 uncommitted file.");
+    const ran = shown(started.stdout);
     expect(ran).toMatchObject({ end: { end: "completed" }, changed: "2 files changed, 2 insertions(+)" });
-    expect(git(stage.here, "status", "--porcelain")).toBe("");
+    expect(git(stage.here, "status", "--porcelain")).toBe("?? later.txt");
     const branch = ran.branch?.name ?? "";
     expect(git(stage.here, "diff", "--name-only", `main...${branch}`).split("\n")).toEqual([
       "done.txt",

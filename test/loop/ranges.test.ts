@@ -20,7 +20,7 @@ describe("The range", () => {
     expect(stage.has(".plan/plan.json")).toBe(true);
     expect(stage.calls().map(({ role }) => role)).toEqual(["strategist"]);
 
-    const early = await stage.start([], { env: { LEARNER_PHASE_RANGE: "post-execute" } });
+    const early = await stage.start([], { LEARNER_PHASE_RANGE: "post-execute" });
     expect(early).toMatchObject({ code: 2 });
     expect(early.stderr).toMatch(/no usable \.execute\/summary\.json/);
 
@@ -83,7 +83,7 @@ describe("A work folder", () => {
 
   test("is written again from the ledger when it is lost", async () => {
     const stage = setStage({ analyst: { kill: true } });
-    expect((await stage.start()).signal).toBe("SIGKILL");
+    expect((await stage.startProcess()).signal).toBe("SIGKILL");
     for (const folder of [".coordinator", ".orient", ".strategize", ".plan", ".execute"])
       rmSync(join(stage.work, folder), { recursive: true });
     stage.tell({});

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { root } from "../helpers/knack.ts";
@@ -16,10 +16,20 @@ interface Scene {
   readonly words: readonly string[];
 }
 
+/** Two steps beside each other, of which one never succeeds, so that there is another plan twice. */
+const hopeless = ["a", "b"].map((id) => ({
+  ...{ id, kind: "work", description: id, concurrency: "parallel-batch-1" },
+  ...{ successSignal: { kind: "file-exists", path: id === "a" ? "done.txt" : "never" } },
+  ...{ abortCondition: { retries: 0 } },
+}));
+
 /** What a run can do to the world, in three runs. */
 const scenes: Readonly<Record<string, (state: string) => Scene>> = {
   "learns, and edits a repository": () => ({ answers: { analyst }, words: [] }),
-  "learns on a copy": () => ({ answers: { analyst }, words: ["--mode", "candidate", "--repo", "none"] }),
+  "gives its work up, and learns on a copy": () => ({
+    answers: { planner: { artifact: { steps: hopeless } }, promoter: { artifact: { changes: [change] } } },
+    words: ["--mode", "candidate", "--repo", "none", "--tier", "full"],
+  }),
   "is frozen, and has a worker that changes what it may not": (state) => ({
     answers: { analyst, "step-worker": { command: `echo x > ${state}/policy.json` } },
     words: ["--mode", "frozen"],
@@ -36,7 +46,7 @@ function prepare(scene: (state: string) => Scene) {
   git("init", "-q", "-b", "main", stage.here);
   git("-C", stage.here, "commit", "-q", "--allow-empty", "-m", "first");
   const start = (env: Record<string, string> = {}) =>
-    stage.start(["--kind", "docs", "--state", state, ...words], { env });
+    stage.startProcess(["--kind", "docs", "--state", state, ...words], env);
   return { stage, state, git, start };
 }
 
@@ -70,36 +80,47 @@ function readOutcome({ stage, state, git }: ReturnType<typeof prepare>) {
 }
 
 const dying = `--import=${join(root, "test/loop/dying.mjs")}`;
-const points = process.env.KNACK_TEST_ALL === "1" ? 24 : 3;
+const isAll = process.env.KNACK_TEST_ALL === "1";
+/** Kills of each run, spread over all that it does: `KNACK_TEST_KILLS=1000` is at each act. */
+const kills = Number(process.env.KNACK_TEST_KILLS ?? (isAll ? 24 : 2));
 
 describe("A run that is killed", () => {
   test.each(Object.entries(scenes))(
     "and %s, ends as if it had not been, wherever it was killed",
     async (name, scene) => {
       const whole = prepare(scene);
-      const acts = join(whole.stage.home, "acts");
-      await whole.start({ NODE_OPTIONS: dying, DIE_COUNT: acts });
-      const [all, expected] = [Number(readFileSync(acts, "utf8")), readOutcome(whole)];
-      expect(all).toBeGreaterThan(100);
-      expect(expected.errors).toEqual(name.startsWith("is frozen") ? ["freeze.json"] : []);
+      const count = join(whole.stage.home, "acts");
+      await whole.start({ NODE_OPTIONS: dying, DIE_COUNT: count });
+      const [acts, expected] = [Number(readFileSync(count, "utf8")), readOutcome(whole)];
+      expect(acts).toBeGreaterThan(100);
+      const [, error] = Object.entries(expectedErrors).find(([part]) => name.includes(part)) ?? [];
+      expect(expected.errors).toEqual(error ? [error] : []);
+      const points = Math.min(kills, acts);
       for (let point = 1; point <= points; point++) {
-        const cut = prepare(scene);
-        const at = Math.floor((all * (point - Math.random())) / points) + 1;
-        const killed = await cut.start({ NODE_OPTIONS: dying, DIE_AT: String(at) });
-        const where = `killed at act ${at} of ${all}`;
-        expect([where, killed.signal]).toEqual([where, "SIGKILL"]);
-        while (cut.stage.listProcesses().length > 0) await new Promise((done) => setTimeout(done, 20));
-        const resumed = await cut.stage.run(["resume"]);
-        if (resumed.code === 2) {
-          // It had not begun, so that it can be begun again; or it had ended.
-          expect([where, resumed.stderr]).toEqual([
-            where,
-            expect.stringMatching(/There is no run|has ended/),
-          ]);
-          if (resumed.stderr.includes("no run")) await cut.start();
-        }
-        expect([where, readOutcome(cut)]).toEqual([where, expected]);
+        const within = isAll ? Math.random() : 0.5;
+        const at = Math.floor((acts * (point - within)) / points) + 1;
+        expect([at, await playKilled(scene, at)]).toEqual([at, expected]);
       }
     },
+    24 * 60 * 60_000,
   );
 });
+
+const expectedErrors = { "is frozen": "freeze.json", "gives its work up": "execute.json" };
+
+/** A run that is killed at an act, and then resumed: what it leaves. */
+async function playKilled(scene: (state: string) => Scene, at: number) {
+  const cut = prepare(scene);
+  const killed = await cut.start({ NODE_OPTIONS: dying, DIE_AT: String(at) });
+  expect([at, killed.signal]).toEqual([at, "SIGKILL"]);
+  while (cut.stage.listProcesses().length > 0) await new Promise((done) => setTimeout(done, 20));
+  const resumed = await cut.stage.run(["resume"]);
+  if (resumed.code === 2) {
+    // It had not begun, so that it can be begun again; or it had ended.
+    expect([at, resumed.stderr]).toEqual([at, expect.stringMatching(/There is no run|has ended/)]);
+    if (resumed.stderr.includes("no run")) await cut.start();
+  }
+  const outcome = readOutcome(cut);
+  rmSync(cut.stage.home, { recursive: true });
+  return outcome;
+}

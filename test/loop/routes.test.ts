@@ -1,6 +1,6 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { knack } from "../helpers/knack.ts";
 import { type Answer, type Answers, setStage } from "./stage.ts";
 
 interface Line {
@@ -63,7 +63,7 @@ const misbehaviours: Readonly<Record<string, readonly [Answer, RegExp]>> = {
     /changed where it may not write: \S+elsewhere\.txt/,
   ],
   "exits with an error": [{ exit: 3 }, /exited with 3/],
-  "spends more than it may": [{ usd: 2 }, /spent \$2\.00 of at most \$1\.00/],
+  "spends more than it may": [{ usd: 2 }, /spent \$2\.00 of at most \$1\.00 \(loop\.budgetCall\)/],
   "changes the state folder": [
     { command: 'echo x >> "$(echo ../../.knack-loop/state/*)/notes.md"' },
     /changed where it may not write: \S+\.knack-loop\/state/,
@@ -96,7 +96,7 @@ describe("A run in train mode takes the way of the phase that fails, and changes
     const stage = setStage({ planner: { artifact: { steps } }, [worker]: answer });
     // Long enough for those that do not hang, on a busy machine.
     const minutes = what === "hangs" ? "0.15" : "30";
-    await knack(["config", "set", "loop.workerMinutes", minutes], { home: stage.home, cwd: stage.here });
+    await stage.set("loop.workerMinutes", minutes);
     const { stdout } = await stage.start(["--tier", "full", "--json"]);
     const { end, errors } = JSON.parse(stdout);
     const lines = stage.lines<Line>(".coordinator/log.jsonl");
@@ -112,7 +112,7 @@ describe("A run in train mode takes the way of the phase that fails, and changes
     expect([".execute/reports/more.json", ".strategize/more.json"].filter(stage.has)).toEqual([]);
     expect(readdirSync(stage.here)).toEqual([]);
     expect(readdirSync(stage.home).sort()).toEqual([
-      ...[".knack", ".knack-loop", "calls.jsonl", "project", "script.json", "work"],
+      ...[".knack", ".knack-loop", "calls", "project", "script.json", "work"],
     ]);
     expect(stage.listProcesses()).toEqual([]);
   });
@@ -144,6 +144,22 @@ describe("A run", () => {
     });
   });
 
+  test("blames each of the workers that were at it for a file that any of them may have left", async () => {
+    const wait = (path: string) => `until [ -e ${path} ]; do sleep 0.02; done`;
+    const [stray, pid] = ["../.orient/more.json", "../../pid"];
+    const run = await runWith({
+      "explorer world-state": { command: `${wait(stray)}; echo $PPID > ${pid}` },
+      // It is back after the other, beside which its second file was found.
+      "explorer goal-parse": {
+        stray: { ".orient/more.json": "{}" },
+        command: `${wait(pid)}; while kill -0 $(cat ${pid}); do sleep 0.02; done; sleep 0.5`,
+      },
+    });
+    expect(run).toMatchObject({ end: "aborted", phases: ["orient failed"] });
+    expect(run.because).toContain("it left another artifact: .orient/more.json");
+    expect(run.stage.has(".orient/more.json")).toBe(false);
+  });
+
   test("leaves no process that one of its workers started", async () => {
     const stage = setStage();
     const command = `setsid tail -f /dev/null ${stage.home}/script.json >/dev/null 2>&1 &`;
@@ -165,5 +181,19 @@ describe("Money", () => {
     expect(run.because).toMatch(/of \$1\.00 are spent \(loop\.budget\)/);
     expect(run.phases.at(-1)).toBe(curated);
     expect(run.stage.has(".errors/abort.json")).toBe(true);
+  });
+
+  test("is not spent on an agent that cannot be started", async () => {
+    const stage = setStage();
+    const start = (PATH: string) =>
+      stage.run(["start", "--goal", "x", "--harness", "claude", "--json"], { PATH });
+    expect(await start("/nowhere")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("claude is not on the PATH"),
+    });
+    expect((await stage.run(["list"])).stdout).toContain("No runs yet.");
+    writeFileSync(join(stage.home, "claude"), "#!/nowhere/node\n", { mode: 0o755 });
+    const { usd, end } = JSON.parse((await start(`${stage.home}:${process.env.PATH}`)).stdout);
+    expect([usd, end.because]).toEqual([0, "strategize: unavailable: claude cannot be run: not found"]);
   });
 });

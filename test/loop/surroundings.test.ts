@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { gatherOthers } from "../../src/loop/surroundings.ts";
-import { knack } from "../helpers/knack.ts";
+import { knackHere } from "../helpers/here.ts";
 import { setStage } from "./stage.ts";
 
 interface Spans {
@@ -23,8 +23,7 @@ const names = [
 describe("A run", () => {
   test("is told as spans to a file or to this machine, and to nobody else", async () => {
     const stage = setStage();
-    const set = (value: string) =>
-      knack(["config", "set", "loop.spans", value], { home: stage.home, cwd: stage.here });
+    const set = (value: string) => stage.set("loop.spans", value);
     expect(await set("http://example.com:4318")).toMatchObject({ code: 2 });
     const file = join(stage.home, "spans.jsonl");
     await set(file);
@@ -57,8 +56,8 @@ describe("A run", () => {
     const stage = setStage({
       "step-worker": [{ artifact: { status: "failed", summary: "no", abort: true } }],
     });
-    const run = (words: readonly string[]) => knack(words, { home: stage.home, cwd: stage.here });
-    await run(["config", "set", "duties", "say"]);
+    const run = (words: readonly string[]) => knackHere(words, { home: stage.home, cwd: stage.here });
+    await stage.set("duties", "say");
     await stage.start(["--kind", "docs"]);
     const debts = JSON.parse((await run(["goal", "debts", "--json"])).stdout);
     expect(JSON.stringify(debts)).toContain("Write done.txt");
@@ -69,7 +68,7 @@ describe("A run", () => {
   test("is no goal where goals are off", async () => {
     const stage = setStage();
     await stage.start();
-    const { stdout } = await knack(["goal", "debts"], { home: stage.home, cwd: stage.here });
+    const { stdout } = await knackHere(["goal", "debts"], { home: stage.home, cwd: stage.here });
     expect(stdout).not.toContain("done.txt");
   });
 

@@ -1,21 +1,16 @@
-// A worker of the loop whose answers are written down: `node worker.mjs <script.json>`. The script has, by the name of a
-// task (its role, or its role with a topic or step) a list of answers, one for each time it is asked; the last one stays.
+// A worker of the loop whose answers are written down: `node worker.mjs <folder>`, with its task on the standard input,
+// and in STANDARD what it answers as far as nothing else is said (see worker.sh, which starts it). The folder's script.json has, by the name of a task (its role, or its role with a topic or step) a list of answers, one
+// for each time it is asked; the last one stays. `calls` has the tasks that were asked, this one last.
 import { execSync } from "node:child_process";
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-const script = process.argv[2];
-const { answers, calls } = JSON.parse(readFileSync(script, "utf8"));
+const folder = process.argv[2];
+const answers = JSON.parse(readFileSync(join(folder, "script.json"), "utf8"));
 const task = JSON.parse(readFileSync(0, "utf8"));
 const { role, inputs } = task;
-const about = inputs.stepSpec?.id ?? inputs.topic;
-const names = [`${role} ${about}`, role];
-const name = names.find((one) => one in answers) ?? role;
-const before = readCalls().filter((one) => one.name === name).length;
-appendFileSync(
-  calls,
-  `${JSON.stringify({ name, role, about, inputs, outputs: task.outputs, max_usd: task.max_usd })}\n`,
-);
+const name = nameTask(task);
+const before = readCalls().filter((one) => nameTask(one) === name).length - 1;
 const all = [answers[name] ?? {}].flat();
 const answer = all[Math.min(before, all.length - 1)];
 
@@ -24,8 +19,11 @@ for (const [path, text] of Object.entries(answer.stray ?? {})) write(join(inputs
 for (const [path, text] of Object.entries(answer.outside ?? {})) write(path, text);
 if (answer.command) execSync(answer.command, { cwd: inputs.workspaceDir });
 if (answer.hang) await new Promise((done) => setTimeout(done, answer.hang));
-if (answer.artifact !== null)
-  write(inputs.outputPath, answer.text ?? JSON.stringify({ ...standard(), ...answer.artifact }));
+if (answer.text !== undefined) write(inputs.outputPath, answer.text);
+else if (answer.artifact !== null) {
+  if (role === "step-worker") write(join(inputs.workspaceDir, "done.txt"), "done\n");
+  write(inputs.outputPath, JSON.stringify({ ...JSON.parse(process.env.STANDARD), ...answer.artifact }));
+}
 if (answer.exit) process.exit(answer.exit);
 if (answer.kill) {
   killKnack();
@@ -33,15 +31,14 @@ if (answer.kill) {
 }
 console.log(JSON.stringify({ summary: answer.summary ?? `${name} done`, usd: answer.usd ?? 0 }));
 
+function nameTask({ role, inputs }) {
+  const about = inputs.stepSpec?.id ?? inputs.topic;
+  return [`${role} ${about}`, role].find((one) => one in answers) ?? role;
+}
+
 function readCalls() {
-  try {
-    return readFileSync(calls, "utf8")
-      .split("\n")
-      .filter(Boolean)
-      .map((line) => JSON.parse(line));
-  } catch {
-    return [];
-  }
+  const calls = join(folder, "calls");
+  return readdirSync(calls).map((one) => JSON.parse(readFileSync(join(calls, one), "utf8")));
 }
 
 /** Ends Knack, whose child this is, as a power cut would; this worker goes with it. */
@@ -56,52 +53,4 @@ function killKnack() {
 function write(path, text) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
-}
-
-/** What a worker of the role answers that has nothing of its own to say. */
-function standard() {
-  switch (role) {
-    case "explorer":
-      return {
-        topic: inputs.topic,
-        gatheredAt: "2026-01-01T00:00:00Z",
-        data: { met: true, because: "I looked" },
-        flags: [],
-      };
-    case "strategist":
-      return {
-        approach: "write it down",
-        rationale: "it is short",
-        successCriteria: [
-          { id: "c1", text: "the file is there", check: { kind: "file-exists", path: "done.txt" } },
-        ],
-        timingPosture: "early-return",
-        ...("steps" in inputs.outputSchema.properties ? { steps: steps() } : {}),
-      };
-    case "planner":
-      return { steps: steps() };
-    case "step-worker":
-      write(join(inputs.workspaceDir, "done.txt"), "done\n");
-      return {
-        stepId: inputs.stepSpec.id,
-        status: "success",
-        outputsWritten: ["done.txt"],
-        summary: "wrote it",
-      };
-    case "analyst":
-      return { successCriteriaMet: "yes" };
-    default:
-      return {};
-  }
-}
-
-function steps() {
-  return [
-    {
-      id: "s1",
-      kind: "work",
-      description: "write done.txt",
-      successSignal: { kind: "file-exists", path: "done.txt" },
-    },
-  ];
 }

@@ -17,7 +17,7 @@ import { several } from "../../text/index.ts";
 import { arg, type CommandCall, defineCommand, unknownName, wrongUsage } from "../command.ts";
 import { changeKnack } from "../knack.ts";
 import { showLine } from "../screen/screen.ts";
-import { formatTime, oneLine } from "../screen/text.ts";
+import { formatTime, oneLine, quotePath } from "../screen/text.ts";
 import {
   answerList,
   changesReal,
@@ -159,7 +159,7 @@ function chooseWord<Word extends string>(
 // --- A run, while it goes on ---
 
 type OpenedLoop = Awaited<ReturnType<Knack["loop"]>>;
-type Watcher = Parameters<OpenedLoop["resume"]>[1];
+type Watcher = Parameters<OpenedLoop["start"]>[2];
 
 const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -176,7 +176,11 @@ async function follow(
     return await changeKnack(
       call,
       async (knack) => {
-        const view = await work(await knack.loop(), { signal: stop.signal, onChange: watch.show });
+        const view = await work(await knack.loop(), {
+          signal: stop.signal,
+          onBegin: watch.begin,
+          onChange: watch.show,
+        });
         watch.end();
         return answerRun(call, view);
       },
@@ -195,9 +199,21 @@ function watchRun({ screen }: LoopCall) {
   let now: [RunView, readonly RunningWorker[]] | null = null;
   const tick = () => now !== null && line.report(describeRunNow(...now, Date.now()));
   const timer = setInterval(tick, 1_000);
+  let isGreeted = false;
+  const greet = ({ run, goal }: RunView["begun"]) => {
+    if (!isGreeted) screen.warn([`Run ${run}: ${oneLine(goal, 80)}`]);
+    isGreeted = true;
+  };
   return {
+    begin: (begun: RunView["begun"], uncommitted: number): void => {
+      greet(begun);
+      if (begun.branch !== null && uncommitted > 0)
+        screen.warn([
+          `It begins with the last commit of ${screen.path(begun.branch.repository)}, without ${several(uncommitted, "uncommitted file")}.`,
+        ]);
+    },
     show: (view: RunView, working: readonly RunningWorker[]): void => {
-      if (now === null) screen.warn([`Run ${view.begun.run}: ${oneLine(view.begun.goal, 80)}`]);
+      greet(view.begun);
       now = [view, working];
       const lines = listPhases(view, screen);
       if (lines.length > told) line.end();
@@ -243,7 +259,7 @@ async function adopt({ knack, ...call }: OpenCall<LoopCall>, run: string): Promi
     call.dryRun
       ? `To do it: ${call.screen.knack} loop adopt ${adopted.run}`
       : "The next run starts with them.",
-    !call.dryRun && `To take one back: ${call.screen.knack} loop revert <commit>`,
+    !call.dryRun && `To take one back: ${call.screen.knack} loop revert <commit> --state ${quotePath(state)}`,
   ]);
 }
 
@@ -298,8 +314,14 @@ async function compare({ knack, ...call }: OpenCall<LoopCall>, words: string): P
       "runs since say": ({ says, revertedBy }) => `${revertedBy ? "reverted; " : ""}${says}`,
     },
     empty: [`Nothing was learned yet in ${call.screen.path(path)}.`],
-    below: changes.length > 0 ? ["", `To take one back: ${call.screen.knack} loop revert <commit>`] : [],
+    below: changes.length > 0 ? ["", `To take one back: ${nameRevert(call)}`] : [],
   });
+}
+
+/** The command that takes a change back from the state folder that was asked about. */
+function nameRevert({ args, screen }: Pick<LoopCall, "args" | "screen">): string {
+  const state = args.state === undefined ? "" : ` --state ${quotePath(resolve(args.state))}`;
+  return `${screen.knack} loop revert <commit>${state}`;
 }
 
 // --- Runs that were ---

@@ -25,9 +25,9 @@ export function listPhases({ state }: RunView, screen: Screen): string[] {
   });
 }
 
-/** Where a run is: phase, step, workers, spend, time left. */
+/** Where a run is: phase, spend, time left, and last what a narrow terminal cuts off first, the workers with their steps. */
 export function describeRunNow(
-  { state, usd }: RunView,
+  { begun, state, usd }: RunView,
   working: readonly RunningWorker[],
   now: number,
 ): string {
@@ -38,9 +38,9 @@ export function describeRunNow(
   const { deadline } = state.setup.goal;
   return joinParts(" · ", [
     findPhase(state) ?? "looking at the artifacts",
-    workers.length > 0 ? workers.join(", ") : describeOwnWork(state),
-    formatUsd(usd),
+    `${formatUsd(usd)} of ${formatUsd(begun.usd)}`,
     deadline !== null && `${formatDuration(Math.max(0, deadline - now))} left`,
+    workers.length > 0 ? workers.join(", ") : describeOwnWork(state),
   ]);
 }
 

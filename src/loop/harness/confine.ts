@@ -28,51 +28,56 @@ export interface Watched {
 /** What there is, with what changes when it does. */
 interface FileTraces {
   readonly files: ReadonlyMap<string, string>;
-  readonly state: string | null;
-  readonly head: string | null;
   readonly repository: string | null;
 }
 
 /**
  * A harness whose workers fail when something was written outside of where they may write, as far as that can be seen.
- * Workers that are at it at the same time cannot be told apart: what one of them may write, none is blamed for.
+ * Workers that are at it at the same time cannot be told apart: what one of them may write, none is blamed for, and for
+ * what none may write each is.
  */
 export function confineHarness(harness: Harness, watched: Watched): Harness {
   const shifts = new Map<WorkerTask, Set<WorkerTask>>();
+  // Those that were at it when the state folder was found changed, which is put back before they are done.
+  const suspects = new Set<WorkerTask>();
+  let stateAtRest = readState(watched);
   const run = async (task: WorkerTask, signal: AbortSignal): Promise<WorkerOutcome> => {
+    if (shifts.size === 0) stateAtRest = readState(watched);
     const beside = new Set([task, ...shifts.keys()]);
     for (const others of shifts.values()) others.add(task);
     shifts.set(task, beside);
     try {
       const before = await readTraces(watched, task);
       const outcome = await harness.run(task, signal);
-      return judgeTraces(outcome, before, await readTraces(watched, task), [...beside], watched);
+      const after = await readTraces(watched, task);
+      const strays = findStrays(before.files, after.files, [...beside], watched);
+      if (watched.state !== null && readState(watched).digest !== stateAtRest.digest) {
+        for (const other of shifts.keys()) suspects.add(other);
+        await takeBack(openGit(watched.state, watched.searchPath), stateAtRest.head);
+      }
+      if (watched.state !== null && suspects.has(task)) strays.unshift(watched.state);
+      const isChanged = before.repository !== after.repository;
+      return judgeStrays(outcome, strays, isChanged ? watched.repository : null);
     } finally {
       shifts.delete(task);
+      suspects.delete(task);
     }
   };
   return { name: harness.name, run };
 }
 
-async function judgeTraces(
+function judgeStrays(
   outcome: WorkerOutcome,
-  before: FileTraces,
-  after: FileTraces,
-  tasks: readonly WorkerTask[],
-  watched: Watched,
-): Promise<WorkerOutcome> {
-  const strays = findStrays(before.files, after.files, tasks, watched);
-  if (watched.state !== null && before.state !== after.state) {
-    strays.unshift(watched.state);
-    await takeBack(openGit(watched.state, watched.searchPath), before.head);
-  }
+  strays: readonly string[],
+  repository: string | null,
+): WorkerOutcome {
   if (outcome.kind === "failed") return outcome;
   if (strays.length > 0) {
     const detail = `while it worked, this changed where it may not write: ${strays.slice(0, 3).join(", ")}`;
     return { kind: "failed", reason: "outside", detail, usd: outcome.usd };
   }
-  if (before.repository === after.repository) return outcome;
-  return { ...outcome, summary: `${outcome.summary} (meanwhile ${watched.repository} changed)` };
+  if (repository === null) return outcome;
+  return { ...outcome, summary: `${outcome.summary} (meanwhile ${repository} changed)` };
 }
 
 function findStrays(
@@ -98,18 +103,19 @@ async function takeBack(git: Git, head: string | null): Promise<void> {
   await git.ask(["clean", "-dffxq"]);
 }
 
-async function readTraces(
-  { work, state, repository, searchPath }: Watched,
-  task: WorkerTask,
-): Promise<FileTraces> {
+async function readTraces({ work, repository, searchPath }: Watched, task: WorkerTask): Promise<FileTraces> {
   const files = new Map<string, string>();
   traceFolder(work, files);
-  const head = state && readPlainText(join(state, ".git/refs/heads/main"));
-  const common = { files, state: state && describeState(state), head: head?.trim() ?? null };
   // Whoever only reads has no shell to change it with.
-  if (repository === null || task.tools === "read") return { ...common, repository: null };
+  if (repository === null || task.tools === "read") return { files, repository: null };
   const status = ["status", "--porcelain=v2", "--branch", "--untracked-files=normal"];
-  return { ...common, repository: await openGit(repository, searchPath).ask(status) };
+  return { files, repository: await openGit(repository, searchPath).ask(status) };
+}
+
+function readState({ state }: Watched): { readonly digest: string | null; readonly head: string | null } {
+  if (state === null) return { digest: null, head: null };
+  const head = readPlainText(join(state, ".git/refs/heads/main"));
+  return { digest: describeState(state), head: head?.trim() ?? null };
 }
 
 function describeState(folder: string): string {

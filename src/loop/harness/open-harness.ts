@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { isAbsolute } from "node:path";
 import { KnackError, showControls } from "../../base/index.ts";
-import { runProgram } from "../../models/index.ts";
+import { isOnPath, runProgram } from "../../models/index.ts";
 import type { Env } from "../../settings/index.ts";
 import { redact } from "../../trust/index.ts";
 import type { Harness, WorkerOutcome, WorkerTask } from "./harness.ts";
@@ -9,12 +10,19 @@ import { chooseProgram, type EndedWorker, type WorkerProgram, withFolder } from 
 /** A variable that every process of a worker has: by it Knack ends them all, and refuses to start a loop within. */
 export const workerVariable = "KNACK_WORKER";
 
-/** Opens the harness that a person named. */
+/** Opens the harness that a person named, whose program has to be there. */
 export function openHarness(name: string, { env }: { readonly env: Env }): Harness {
   const program = chooseProgram(name);
-  if (program !== null) return { name, run: (task, signal) => runWorker(program, task, signal, env) };
-  const hint = "Use claude, codex, gemini, opencode, <agent>/<model>, or command:<program>.";
-  throw new KnackError("WRONG_USAGE", `Unknown harness "${name}".`, { hint });
+  if (program === null)
+    throw new KnackError("WRONG_USAGE", `Unknown harness "${name}".`, {
+      hint: "Use claude, codex, gemini, opencode, <agent>/<model>, or command:<program>.",
+    });
+  const { command } = program;
+  if (!isAbsolute(command) && !isOnPath(env, command))
+    throw new KnackError("WRONG_USAGE", `${command} is not on the PATH, so that no worker can be started.`, {
+      hint: "Install it, or name another with --harness: claude, codex, gemini, opencode, command:<program>.",
+    });
+  return { name, run: (task, signal) => runWorker(program, task, signal, env) };
 }
 
 function runWorker(

@@ -79,6 +79,14 @@ function sum(counts: readonly unknown[]): number {
   return counts.reduce<number>((all, one) => all + Number(one ?? 0), 0);
 }
 
+/** What tokens cost that were read from a cache, as a share of the others: with OpenAI and with Google. */
+const cachedShare = 0.1;
+
+/** Tokens of input at full price that cost what these do, most of which come from a cache in a long session. */
+function countInput(all: unknown, cached: unknown): number {
+  return Number(all ?? 0) - (1 - cachedShare) * Number(cached ?? 0);
+}
+
 /** The objects among the lines that a program printed. */
 function parseLines(stdout: string): Record<string, unknown>[] {
   return stdout.split("\n").map(parseObject).filter(isObject);
@@ -197,7 +205,7 @@ function readCodex({ stdout }: EndedWorker, model: string | null): WorkerReport 
   );
   // It says how many tokens it used, and not what they cost.
   const used = {
-    inputTokens: sum(turns.map(({ input_tokens: input }) => input)),
+    inputTokens: sum(turns.map((one) => countInput(one.input_tokens, one.cached_input_tokens))),
     outputTokens: sum(turns.map(({ output_tokens: output }) => output)),
   };
   return {
@@ -253,8 +261,8 @@ function readGemini({ stdout, stderr }: EndedWorker): WorkerReport {
   const result = find(stdout) ?? find(stderr) ?? {};
   const models = Object.entries(asObject(asObject(result.stats)?.models) ?? {});
   const costs = models.map(([name, one]) => {
-    const { prompt, candidates, thoughts } = asObject(asObject(one)?.tokens) ?? {};
-    const used = { inputTokens: sum([prompt]), outputTokens: sum([candidates, thoughts]) };
+    const { prompt, cached, candidates, thoughts } = asObject(asObject(one)?.tokens) ?? {};
+    const used = { inputTokens: countInput(prompt, cached), outputTokens: sum([candidates, thoughts]) };
     return estimateCost([used], findPrice(name));
   });
   const session = result.session_id;

@@ -1,3 +1,4 @@
+import { several } from "../../text/index.ts";
 import { findTextObjection, isChangeable } from "./changes.ts";
 import type { ChangeEvidence, EvidenceArms } from "./evidence.ts";
 import type { LoopPolicy, PastRun } from "./policy.ts";
@@ -120,7 +121,7 @@ export function describeEvidence({
   provisional,
 }: ChangeEvidence): string {
   const share = ({ meanScore, runs }: ChangeEvidence["before"]) =>
-    meanScore === null ? `no run` : `${Math.round(meanScore * 100)} % in ${runs} runs`;
+    meanScore === null ? "no run" : `${Math.round(meanScore * 100)} % in ${several(runs, "run")}`;
   const figures = `${share(before)} before, ${share(after)} since`;
   const words = {
     worse: "worse",
