@@ -1,4 +1,4 @@
 export { openTeam } from "./open-team.ts";
 export { openTeamWork } from "./open-work.ts";
-export type { ReceivedShare } from "./received.ts";
+export { describeShare, type ReceivedShare } from "./received.ts";
 export type { TeamLibrary } from "./work.ts";

@@ -5,6 +5,7 @@ import { type openLibrary, sharedImportId } from "../library/index.ts";
 import type { Finding, ImportedLesson, Lesson } from "../records/index.ts";
 import type { Env, Home } from "../settings/index.ts";
 import type { BackgroundWork, Store } from "../store/index.ts";
+import { several } from "../text/index.ts";
 import { type AuthorWord, decideConsent, findConcern } from "./consent.ts";
 import { type DigestView, viewDigests } from "./digest.ts";
 import { foldRules, foldShares, listMaintainers, type TeamRules, type TeamShare } from "./fold.ts";
@@ -280,6 +281,19 @@ export interface ReceivedShare extends Omit<TeamShare, "body"> {
   readonly consent: ReturnType<typeof decideConsent>;
   /** What says the opposite: a lesson of one's own, or another member's. */
   readonly opposed: readonly { readonly id: string; readonly says: string; readonly by: string | null }[];
+}
+
+/** How far what a member shares has come: for whom it is, whom it helped, who said yes. */
+export function describeShare({ repository, outcomes, helpedPeople, yes, no }: ReceivedShare): string[] {
+  const { helped, failed } = outcomes;
+  const people = several(helpedPeople, "person", "people");
+  return [
+    repository === null ? "for everywhere" : `for ${repository}`,
+    ...(helped > 0 ? [`helped ${people} in ${several(helped, "session")}`] : []),
+    ...(failed > 0 ? [`harmed in ${several(failed, "session")}`] : []),
+    ...(yes.length > 0 ? [`${yes.length} said yes`] : []),
+    ...(no.length > 0 ? [`${no.length} said no`] : []),
+  ];
 }
 
 /** What came from the team and waits or was accepted, with everything that a person may want to know first. */

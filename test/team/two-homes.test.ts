@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contextOf, hook, noPython, payloads } from "../helpers/hook.ts";
+import { openPage } from "../helpers/page.ts";
 import { freshDatabase, runSql } from "../helpers/postgres.ts";
 import { aCure, aMember, ask, joinTeam, learned, makeTeam, repository, run } from "./members.ts";
 
@@ -59,6 +60,16 @@ describe("A team of two", () => {
         evidence: { failed: "python manage.py migrate", worked: "python3 manage.py migrate", said: null },
       },
     ]);
+    const page = await openPage(ben.home);
+    const inbox = (await page.get(`/inbox?item=${waiting[0].id}`)).text.replace(/\s+/g, " ");
+    for (const words of [
+      "from ana",
+      `for ${repository}`,
+      "python manage.py migrate",
+      "python3 manage.py migrate",
+    ])
+      expect(inbox).toContain(words);
+    await page.close();
     const meet = () =>
       hook(payloads(ben).failure("python manage.py migrate", noPython), { home: ben.home, cwd: ben.project });
     expect(contextOf(await meet())).toBe("");

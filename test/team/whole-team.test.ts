@@ -55,6 +55,11 @@ describe("A team", () => {
       { repository, lessons: 1, before: { sessions: 3, met: 3 }, after: { sessions: 0, met: 0 } },
     ]);
     expect((await run(desk, "report", "--team")).stdout).toContain("3 of 3 (100%)");
+    const file = join(desk.home, "page.html");
+    expect(await run(desk, "open", "--export", file)).toMatchObject({ code: 0 });
+    expect(readFileSync(file, "utf8")).toMatch(
+      /What acme shares.*github\.com\/acme\/harbor.*3 of 3 \(100%\).*no sessions/s,
+    );
   });
 
   it("shares a skill with its files, which waits for its own yes", async () => {

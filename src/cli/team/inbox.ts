@@ -1,5 +1,4 @@
-import type { ReceivedShare } from "../../team/index.ts";
-import { several } from "../../text/index.ts";
+import { describeShare, type ReceivedShare } from "../../team/index.ts";
 import { type AnyCall, unknownName, wrongUsage } from "../command.ts";
 import { describeExcerpt } from "../screen/lesson.ts";
 import { joinParts, type Lines, oneLine } from "../screen/text.ts";
@@ -18,7 +17,7 @@ export async function listInbox(call: OpenCall): Promise<number> {
   const more = waiting.slice(mostListed);
   return call.answer({ waiting: waiting.map(shareJson) }, [
     waiting.length === 0 && "Nothing of others waits for your decision.",
-    waiting.slice(0, mostListed).map((one) => [describeShare(call, one), ""]),
+    waiting.slice(0, mostListed).map((one) => [showShare(call, one), ""]),
     more.length > 0 &&
       `and ${more.length} more, from ${oneLine([...new Set(more.flatMap(({ by }) => by))].join(", "), 100)}: ${screen.knack} team inbox --json`,
     waiting.length > 0 &&
@@ -34,23 +33,15 @@ function shareJson({ evidence, consent, ...share }: ReceivedShare) {
   return { ...share, evidence, waits: consent.because };
 }
 
-function describeShare({ screen }: AnyCall, share: ReceivedShare): Lines {
-  const { id, kind, name, says, by, repository, evidence, opposed, consent, yes, no } = share;
-  const { outcomes, helpedPeople } = share;
-  const helped =
-    outcomes.helped > 0 &&
-    `helped ${several(helpedPeople, "person", "people")} in ${several(outcomes.helped, "session")}`;
+function showShare({ screen }: AnyCall, share: ReceivedShare): Lines {
+  const { id, kind, name, says, by, evidence, opposed, consent } = share;
   return [
     `${screen.bold(id)}  ${oneLine(says, 300)}`,
     screen.dim(
       `  ${joinParts(", ", [
         `${kind} ${oneLine(name, 60)}`,
         `from ${oneLine(by.join(" and "), 80)}`,
-        repository === null ? "for everywhere" : `for ${oneLine(repository, 80)}`,
-        helped,
-        outcomes.failed > 0 && `harmed in ${several(outcomes.failed, "session")}`,
-        yes.length > 0 && `${yes.length} said yes`,
-        no.length > 0 && `${no.length} said no`,
+        ...describeShare(share).map((words) => oneLine(words, 80)),
       ])}`,
     ),
     evidence && describeExcerpt({ excerpt: evidence }, "  ", 160),

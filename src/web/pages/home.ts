@@ -8,6 +8,7 @@ import {
   describeMeasure,
   describeWorth,
   formatMeasured,
+  formatShare,
   reportMeasures,
   type Telling,
 } from "../../recall/index.ts";
@@ -47,7 +48,11 @@ interface Home {
   readonly workedAt: number;
   readonly since: number;
   readonly unjudged: number;
+  /** What sharing was worth; null for who is in no team. */
+  readonly team: { readonly name: string; readonly report: TeamReport } | null;
 }
+
+type TeamReport = Awaited<ReturnType<Knack["teamReport"]>>;
 
 export const homePage = definePage<Home>({
   path: "/",
@@ -72,6 +77,7 @@ export const homePage = definePage<Home>({
       workedAt: projects.reduce((latest, { lastAt }) => Math.max(latest, lastAt), 0),
       since,
       unjudged: (await knack.waiting()).sessions,
+      team: await readTeam(visit),
     };
   },
   draw: (model, visit) => ({
@@ -90,9 +96,15 @@ export const homePage = definePage<Home>({
 ${drawComparisons(model, visit)}
 ${drawTiles(model)}
 ${drawFailures(model)}
-<div class="columns">${drawWaiting(model)}${drawLearned(model, visit)}</div>`,
+<div class="columns">${drawWaiting(model)}${drawLearned(model, visit)}</div>
+${model.team && drawTeam(model.team)}`,
   }),
 });
+
+async function readTeam({ knack, desk }: Visit): Promise<Home["team"]> {
+  const name = knack.team()?.name;
+  return name === undefined ? null : { name, report: await desk.once("team", () => knack.teamReport()) };
+}
 
 function drawFirst({ desk }: Visit): Html {
   return html`<h1>Welcome</h1>${renderEmpty(
@@ -247,6 +259,26 @@ function groupWeeks(days: readonly FailureDay[]): FailureDay[] {
     });
   }
   return weeks;
+}
+
+/** What sharing was worth, as `knack report --team` has it. */
+function drawTeam({ name, report: { all, repositories } }: NonNullable<Home["team"]>): Html {
+  const describe = ({ sessions, met }: TeamReport["repositories"][number]["before"]) =>
+    sessions === 0
+      ? "no sessions"
+      : `${formatNumber(met)} of ${formatNumber(sessions)} (${formatShare(met / sessions)})`;
+  const rows = repositories.map(({ repository, lessons, before, after, difference }) => [
+    ...[cutText(repository, 60), formatNumber(lessons), describe(before), describe(after)],
+    concludeMeasure("failedAgain", difference),
+  ]);
+  const columns: Parameters<typeof renderTable>[0] = [
+    ...[["Repository", "main"], ["Lessons"], ["Met before"], ["Met after"], ["Difference"]],
+  ] as const;
+  return html`<section><h2>What ${name} shares</h2>${
+    rows.length === 0
+      ? html`<p class="faint">Nothing to compare yet: no shared lesson is about a failure in a repository.</p>`
+      : html`<p>Sessions that met a failure whose lesson the team shares, before and after it was shared. In all: ${concludeMeasure("failedAgain", all)}. No experiment: other things changed meanwhile, too.</p>${renderTable(columns, rows)}`
+  }</section>`;
 }
 
 function drawWaiting({ waiting }: Home): Html {

@@ -13,6 +13,7 @@ import {
 import type { Knack } from "../../open.ts";
 import { type ChronicFailure, describeChronic } from "../../recall/index.ts";
 import type { Lesson, LiveReach } from "../../records/index.ts";
+import { describeShare, type ReceivedShare } from "../../team/index.ts";
 import { several } from "../../text/index.ts";
 import { describeFinding } from "../evidence.ts";
 import { type Html, type HtmlPart, html, url } from "../html.ts";
@@ -473,17 +474,40 @@ ${drawDecisions(
 )}`;
 }
 
-function drawImport(imported: Import, at: number, { desk }: Visit): HtmlPart {
+async function drawImport(imported: Import, at: number, { desk, knack }: Visit): Promise<HtmlPart> {
   const isLesson = imported.type === "lesson";
+  const received = imported.share ? await desk.once("received", () => knack.received()) : [];
+  const share = received.find(({ id }) => id === imported.id);
   return html`<p class="eyebrow">${headings.import} · from ${imported.from} · ${renderDay(imported.at)}</p>
 <h2 class="lesson">${isLesson ? renderProse(imported.finding.lesson) : imported.name}</h2>
 <p>${isLesson ? html`When: ${imported.finding.trigger}` : imported.description}</p>
+${share && drawShare(share)}
 <p class="look">It was written elsewhere. With your yes it counts as your own instruction.</p>
 ${drawDecisions(
   desk,
   at,
   { fields: { do: "accept-import", id: imported.id }, says: "Accept", key: "y" },
   { fields: { do: "reject-import", id: imported.id }, says: "Reject", key: "n" },
+)}`;
+}
+
+/** Where something that a member of the team shares comes from, and how it did with others. */
+function drawShare(share: ReceivedShare): Html {
+  const { failed = null, error = null, worked = null } = share.evidence ?? {};
+  const steps = [
+    ["failed", "Failed", failed],
+    ["error", "It said", error],
+    ["worked", "Worked", worked],
+  ] as const;
+  return html`<p class="why">${describeShare(share).join(", ")}</p>
+<div class="steps">${steps.map(
+    ([kind, label, text]) =>
+      text !== null &&
+      html`<div class="step ${kind}"><span class="label">${label}</span><pre>${text}</pre></div>`,
+  )}</div>
+${share.opposed.map(
+  ({ says, by }) =>
+    html`<p class="look">The opposite of ${by === null ? "a lesson of yours" : `what ${by} shares`}: ${renderProse(says)}</p>`,
 )}`;
 }
 
