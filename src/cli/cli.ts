@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import { version } from "./version.ts";
 
 // Answered before anything is loaded.
 const [first] = process.argv.slice(2);
 if (first === "--version" || first === "-v" || first === "-V" || first === "version") console.log(version);
 else {
+  // Long patterns are compiled once, not first for an interpreter: a process lives for a second or two.
+  setFlagsFromString("--no-regexp-tier-up");
   // A reader that has seen enough, such as head, closes the pipe; that is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") process.stderr.write(`knack: cannot write its output: ${error.message}\n`);

@@ -182,6 +182,7 @@ function listAliasRows(places: readonly ProjectPlace[]): Row[] {
 /** Everything that is told at the moment it helps, for a process that has no database. */
 async function buildRows(store: Store, given: Pick<Sources, "published" | "silent" | "now">) {
   const { published } = given;
+  const isHarmless = createHarmlessCheck();
   const lessons = (await store.learning.lessons.list()).filter(isHarmless);
   const places = await store.sessions.places();
   const own = findOwnCheckouts(places);
@@ -255,9 +256,15 @@ function findFirst(findings: readonly StoredFinding[]): Map<string, StoredFindin
   return new Map(inOrder.map((finding) => [finding.lessonId, finding]));
 }
 
-/** Whether an agent may see it unasked: it passes the scan for skills. */
-function isHarmless({ lesson, action, trigger, steps }: Finding | Lesson): boolean {
-  return mayBeWritten(scan([lesson, action, trigger, ...steps].join("\n")));
+/** Whether an agent may see it unasked: it passes the scan for skills. Most lessons say what one of their findings says. */
+function createHarmlessCheck() {
+  const known = new Map<string, boolean>();
+  return ({ lesson, action, trigger, steps }: Finding | Lesson): boolean => {
+    const text = [lesson, action, trigger, ...steps].join("\n");
+    const passes = known.get(text) ?? mayBeWritten(scan(text));
+    known.set(text, passes);
+    return passes;
+  };
 }
 
 /** A lesson without fields that recall does not use. */
