@@ -3,6 +3,7 @@ import { isRunChar } from "./telling.ts";
 import {
   hasSign,
   hasStrayCapitals,
+  isColour,
   isInMask,
   isJoined,
   isLocation,
@@ -43,6 +44,7 @@ const joints = [
   String.raw`[ \t]?[:=][ \t]?\(${quote}[^"'\\\n]{0,64}${quote},[ \t]{0,4}(?=${quote})`,
   String.raw`[ \t]{0,4}=[ \t]{0,4}\(\s{0,20}(?=${quote})`,
   String.raw`[ \t]{0,4}:?[ \t]{0,4}${typeName}[ \t]{1,4}=[ \t]{1,4}`,
+  String.raw`[ \t]?\{\s{1,20}(?:(?:type|description|sensitive)[ \t]{0,8}=[^\n]{0,80}\n\s{1,20}){0,3}default[ \t]{0,8}=[ \t]{0,8}(?=${quote})`,
   String.raw`[,;]?${blank}{0,40}${quote}?(?:value|content)${quote}?[ \t]{0,4}[:=][ \t]{0,4}`,
   String.raw`\*{0,2}[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])\*{0,2}(?:[ \t]{0,8}(?:[|>][-+]?|<<[-~]?\w{1,20})[ \t]{0,8}\r?\n[+-]?)?[ \t]{0,16}(?:&\w{1,20}[ \t])?(?:${blank}{1,40}(?=${quote}))?`,
   String.raw`[ \t]{0,4},${blank}{0,20}(?=${quote})`,
@@ -194,7 +196,7 @@ const passwordWord = new RegExp(
 );
 // A short word must not end another, as in `bypass`.
 const shortPasswordWord =
-  /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd|pw|PW)$|^[A-Z0-9_]*(?<!BY|COM)PASS$|[a-z](?:Pass|Pwd)$|(?:db|user|root|admin|my|pg|sql|smtp|mail|ftp|ssh|store|key|trust|PG|SQL|DB)(?:pass|pwd|PASS|PWD)$/;
+  /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd|pw|PW)$|^[A-Z0-9_]*(?<!BY|COM)PASS$|[a-z](?:Pass|Pwd)$|(?:db|user|root|admin|my|pg|sql|smtp|mail|ftp|ssh|store|key|trust|smb|wifi|proxy|net|http|PG|SQL|DB)(?:pass|pwd|PASS|PWD)$/;
 const keyQualifier =
   "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes|unseal|recovery|pre[_-]?shared|validation|decrypt(?:ion)?|certificate|storage|setup|wallet";
 const secretName = new RegExp(
@@ -283,8 +285,9 @@ function isArgument(text: string, at: number, valueAt: number): boolean {
   const before = /[^\n\0]*$/.exec(text.slice(Math.max(0, at - 200), at))?.[0] ?? "";
   const after = /^\S+([^\n\0]*)/.exec(text.slice(valueAt, valueAt + 200))?.[1] ?? "";
   return (
-    /^\s*(?:[$#>] |\d{1,6}\s{1,4}|- |"[\w-]+":\s?")?[a-z.~/][\w./-]*\s\S/.test(before) &&
-    /^\s*(?:["'|;&>)\\-]|$|\S*[/.:=@]|\w+\s*(?:$|[-|;&]))/.test(after)
+    /^\s*(?:[$#>] |\d{1,6}\s{1,4}|- |"[\w-]+":\s?"|(?:command|cmd): )?[a-z.~/][\w./-]*\s(?:\S|$)/.test(
+      before,
+    ) && /^\s*(?:["'|;&>)\\-]|$|\S*[/.:=@]|\w+\s*(?:$|[-|;&]))/.test(after)
   );
 }
 
@@ -381,7 +384,7 @@ function bareValue(rest: string, form: Form, ownLine: boolean): string {
 
 function isSecretValue(value: string, name: string, strength: Strength, form: Form): boolean {
   if (strength === "weak" && !isMixed(value)) return false;
-  if (isPlaceholder(value) || isLocation(value)) return false;
+  if (isPlaceholder(value) || isLocation(value) || isColour(value)) return false;
   if (/\s/.test(value)) return isPhrase(value, name, strength);
   if (form !== "quoted" && form !== "pair" && form !== "call" && isCode(value, form)) return false;
   if (strength !== "password" && !/[A-Za-z]/.test(value)) return false;

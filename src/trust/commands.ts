@@ -6,6 +6,8 @@ import {
   isPlainPassword,
   isScrambled,
   isTold,
+  isWordWithNumber,
+  looksTyped,
   makeSpan,
   ofCode,
   type Span,
@@ -16,6 +18,7 @@ export function commandSecrets(text: string): Span[] {
   return [
     ...placedSecrets(text),
     ...keptSecrets(text),
+    ...keySecrets(text),
     ...inputSecrets(text),
     ...encodedByHand(text),
     ...answeredPrompts(text),
@@ -108,7 +111,7 @@ const otherMeaning =
   /^(?:mkdir|cp|mv|ps|kill|pkill|docker|docker-compose|podman|kubectl|ssh|scp|sftp|rsync|tar|install|lsof|nc|ncat|nmap|git|pytest|patch|read|perf|strace|gdb|top|iptables|node|npm|npx|pnpm|yarn|python\d?|pip|go|cargo|make|cmake|gcc|tmux|screen|find|grep|rg|ls|date|useradd|psql|pg_\w+|createdb|dropdb|tsc|nginx|uvicorn|gunicorn|flask|code|curl|claude|codex)$/;
 
 const option =
-  /[\s"'](-(?:[pPwWkKAaXNsUut]|pw|hp|gp|vp|pass|passwd|passin|passout|ApiKey)|\/(?:p|rp|pass|password)(?=[ :])|--(?:user|proxy-user|userpass|basic(?:-auth)?|auth|creds?|credentials?|cert|login))((?:["',= :]){0,24})(?:\\{0,7}["'](?=[^"'\s]))?((?!-)(?:[\w.@-]{1,60}[:,%]["'][^"'\n]{2,200}(?=["'])|(?:[\w.-]{1,30}\\{1,2})?[^\s"'`\\|;<>]{2,512}))/g;
+  /[\s"'](-(?:[pPwWkKAaXNsUut]|pw|hp|gp|vp|pass|passwd|passin|passout|ApiKey)|\/(?:p|rp|pass|password)(?=[ :])|--(?:user|proxy-user|userpass|basic(?:-auth)?|auth|creds?|credentials?|cert|login)(?![\w-]))((?:["',= :]){0,24})(?:\\{0,7}["'](?=[^"'\s]))?((?!-)(?:[\w.@-]{1,60}[:,%]["'][^"'\n]{2,200}(?=["'])|(?:[\w.-]{1,30}\\{1,2})?[^\s"'`\\|;<>]{2,512}))/g;
 
 /** `mysql -pSecret`, `curl -u user:secret`, `tool -u user -p secret`, `/p:secret` */
 export function optionSecrets(text: string): Span[] {
@@ -171,11 +174,12 @@ function pairedPassword(name: string, value: string, program: string): string {
 // biome-ignore format: a table reads better in rows
 const announcing: readonly (readonly [word: string, least: number])[] = [
   ["authtoken|add-authtoken|unlock|AUTH|pypi-token[\\w.-]*|mkpasswd|connect \\S+ password|SETUSER \\S+", 1],
-  ["login|signin|logon|LOGIN|htpasswd|[a-z]+_passwd|wpa_passphrase|http-basic[\\w.-]*|net (?:user|use)", 2],
+  ["login|signin|logon|auth|LOGIN|htpasswd|[a-z]+_passwd|wpa_passphrase|http-basic[\\w.-]*|net (?:user|use)", 2],
   ["(?:add|create|change|set|reset)[_-](?:user|password|pass)|useradd|adduser|user (?:add|create)|config gems[\\w.]*", 2],
   ["(?:\\w+:|\\w+-)?(?:hash|reset|set|initial|store|admin)[_:-]?(?:\\w+-)?(?:password|passwd)|user:password|(?<=dscl .*-)passwd", 1],
-  ["user:(?:add|create)|alias set|user (?:set|reset)password", 2],
-  ["passwd|password", 1],
+  ["(?:user|admin|account|member):(?:add|create|new)|(?:add|create|new|make|register)[_:-]?(?:super)?(?:admin|account|member|login)|alias set|user (?:set|reset)password", 2],
+  ["passwd|password|encrypt_string", 1],
+  ["[\\w.-]*(?:passw(?:or)?d|(?:add|create)[_-]?user|user[_-]?add)[\\w-]*\\.(?:sh|py|rb|[jt]s|pl|ps1|php)|\\w+-(?:adduser|useradd|passwd)", 2],
 ];
 const verb = new RegExp(
   `(?:^|[\\s"'\`/\\\\])(${announcing.map(([word]) => word).join("|")})(?=[\\s"'])`,
@@ -197,7 +201,8 @@ function placedSecrets(text: string): Span[] {
     const command = commandBefore(text, at - name.length);
     // A word alone may be prose, unless no prose has it.
     const isCommand =
-      commandHead.test(command) && (command.trim() !== "" || /^[A-Z]|passwd|passphrase|^net/.test(name));
+      commandHead.test(command) &&
+      (command.trim() !== "" || /^[A-Z]|passwd|passphrase|^net|\w-|\.\w/.test(name));
     return isCommand && (announcesTo[name]?.test(programOf(command)) ?? true)
       ? placedAfter(text, at, name)
       : [];
@@ -214,6 +219,8 @@ function placedAfter(text: string, at: number, name: string): Span[] {
   const least = leastArguments.find(([word]) => word.test(name))?.[1] ?? 1;
   return places.flatMap(({ text: one, start }, i) => {
     const value = one.replace(/^>(?=\S)|^[\w.-]+:(?=\S{6})/, "");
+    if (/^>\S/.test(one) && name.startsWith("SETUSER") && isGiven(value))
+      return [makeSpan(start + 1, value, "password")];
     const isLast = i === places.length - 1 && (places.length >= least || isHexKey(value));
     const isSecret = isLast
       ? isTold(value) || isHexKey(value) || (surePlaces.test(name) && isPlainPassword(value))
@@ -223,7 +230,8 @@ function placedAfter(text: string, at: number, name: string): Span[] {
 }
 
 /** Whether the next word is the value of an option; options of one letter or digit often have none. */
-const surePlaces = /^(?:htpasswd|mkpasswd|wpa_passphrase|[a-z]+_passwd|net (?:user|use))$/;
+const surePlaces =
+  /^(?:htpasswd|mkpasswd|wpa_passphrase|[a-z]+_passwd|net (?:user|use)|.*(?:add|create|change|set|reset)[_-](?:user|password)|.*adduser|encrypt_string|AUTH)$/;
 
 function takesNext(word: string): boolean {
   return /^-(?:[uUhHmfaonecCGgds]|-[a-z][\w-]*)$/.test(word);
@@ -241,21 +249,49 @@ function isStrong(value: string): boolean {
 const oracleLogin =
   /\b(?:sqlplus|impdp|expdp|sqlldr|rman|sqlcl)\s[^\n;|&]{0,80}?\b(\w{1,30})\/([^\s/@"']{4,64})(?=[@\s"']|$)/g;
 const echoed =
-  /(?:pass\w*(?:-\w+)?|token(?:-\w+)?|-y)[= ](?:<\(|\\?["'])(?:echo|printf)\s(?:-\w+\s|%s\s)*\\?["']?([^\s"'()\\]{4,200})\\?["']?(?:\)|\\?["'])/g;
+  /(?:pass\w*(?:-\w+)?|token(?:-\w+)?|-y)[= ]\\?["'](?:echo|printf)\s(?:-\w+\s|%s\s)*\\?["']?([^\s"'()\\]{4,200})\\?["']?\\?["']/g;
+/** What a program reads as if it were a file: `--auth-user-pass <(printf …)`. */
+const substituted =
+  /(?:(?:pass|pwd|psk|key|secret|token|cred|auth|pin)[\w-]{0,24}|\s-[yp])[= ]<(\((?:echo|printf)\s[^()\n]{3,300}\))/gi;
+const shortOption =
+  /\s(?:-{1,2}[a-z-]{0,12}pw|[a-z]{2,8}_pw|-pass(?:word|wd)?|--plain(?:-?text)?(?:-password)?)[ =]["']?([^\s"'`<>|;&]{6,200})/g;
 const userPair = /\buser(?:name)?=[^,\s%:"'&/]{1,40}[%:]([^\s,"'&/]{4,200})/g;
 const routerLine = /\b(?:password|secret|key-string) (?:[05789] )([\w$./!@#%^&*-]{4,200})(?=\s|$)/g;
-const secureString = /ConvertTo-SecureString\s(?:-String\s)?\\?["']?([^\s"'\\]{4,200})/gi;
+const secureString = /ConvertTo-SecureString\s(?:-\w{2,12}\s){0,3}\\?["']?([^\s"'\\]{4,200})/gi;
 const isKept =
   /\bsecrets?(?: \w+)? (?:set|put|create|add|generic)\b|\bkv put\b|\bsecret:? create\b|config:set\b|SecureString\b|\bkeyvault secret\b|\b(?:create|put)-secret\b/g;
 const keptValue =
-  /(?:\s|=)(?:[\w.:/-]{1,60}=|--(?:value|body|secret-string|string-value)[= ]|-b[= ])\\?["']?([^\s"'\\,;|&]{6,4096})/g;
+  /(?:\s|=)(?:[\w.:/-]{1,60}=|--(?:value|body|secret-string|string-value)[= ]|-b[= ]?)\\?["']?([^\s"'\\,;|&]{6,4096})/g;
+
+/** Programs and steps that are given a password or a key, whatever option it comes with. */
+const keyUser =
+  /(?:^|[\s|;&(/"'])(?:slappasswd|veracrypt|zulucrypt\S*|ccrypt|bcrypt\S*|scrypt|mkpasswd|grub-mkpasswd\S*|msoffcrypto\S*|qpdf|pdftk|cryptsetup|gocryptfs|hdiutil|rclone obscure|[\w-]+ hash-password|set_password|pragma (?:hex)?key|pdbedit|smbpasswd|htdigest|nuget setapikey|gem push|cargo login|set peer secret|bundle config|keepassxc-cli|kpcli|lpass|gh secret set)(?=[\s"'=])/gi;
+const keyWord = /[^\s"'`,;|&<>()=/]{8,64}/g;
+
+/** Words that look like a password among the arguments of a program for passwords. */
+function keySecrets(text: string): Span[] {
+  return [...text.matchAll(keyUser)].flatMap(({ 0: found, index }) => {
+    const at = index + found.length;
+    const rest = /^[^\n;|&\0]{0,240}/.exec(text.slice(at, at + 240))?.[0] ?? "";
+    return [...rest.matchAll(keyWord)].flatMap(({ 0: word, index: from }) => {
+      const value = word.replace(/^[\w.@-]{1,40}:|^-\w(?=\S{8})/, "");
+      return looksTyped(value) || isWordWithNumber(value)
+        ? [makeSpan(at + from + word.length - value.length, value, "password")]
+        : [];
+    });
+  });
+}
 
 /** `vault kv put a b=…`, `fly secrets set A=…`, `sqlplus user/…`, `<(echo …)` */
 function keptSecrets(text: string): Span[] {
-  const direct = [oracleLogin, echoed, secureString, routerLine, userPair].flatMap((pattern) =>
+  const direct = [oracleLogin, echoed, secureString, routerLine, userPair, shortOption].flatMap((pattern) =>
     [...text.matchAll(pattern)].flatMap((match) => {
       const value = match.at(-1) ?? "";
-      return isGiven(value) ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")] : [];
+      const isSecret =
+        pattern === shortOption
+          ? isTold(value) || (isPlainPassword(value) && !ofCode.test(value))
+          : isGiven(value);
+      return isSecret ? [makeSpan(match.index + match[0].lastIndexOf(value), value, "password")] : [];
     }),
   );
   const kept = [...text.matchAll(isKept)].flatMap(({ index }) => {
@@ -274,7 +310,7 @@ function keptSecrets(text: string): Span[] {
 // --- Input ---
 
 const reader =
-  /--password-stdin|--with-token|\bsudo\s(?:-\w+\s)*-\w*S\b|\bchpasswd\b|\b(?:smb)?passwd\b|\bkinit\b|\bcryptsetup\b|--passphrase-fd|--passw(?:or)?d-on-stdin|--(?:key|pass\w*|token|secret|auth)-?file[= ]-(?=\s|$)|(?:key|psk|password|secret|token) \/dev\/stdin|\bwg (?:pubkey|set)\b|password_stdin|\bvncpasswd\b|\bhtdigest\b|-pass(?:in)? stdin|\bssh-add\b|\bsu (?:-|\w)|\bsecrets? (?:put|set|create|add|versions add|generic)\b|\bsecret-tool store\b|\benv add\b|\b(?:vault|npm|cargo|gh|glab|op|bw|az|oc|helm|docker) (?:\w+ )?(?:log[io]n|unlock|signin)\b|\bftp -\w*n|\bpass insert\b|\bhtpasswd -\w*i|\b(?:vault|ansible-vault) (?:write|kv|encrypt_string)\b|\b(?:openconnect|vpnc|doas|smbclient|sshpass|keepassxc-cli|veracrypt|gocryptfs|encfs|restic|borg|nc|ncat|telnet|socat)\s/g;
+  /--password-stdin|--with-token|\bsudo\s(?:-\w+\s)*-\w*S\b|\bchpasswd\b|\b(?:smb)?passwd\b|\bkinit\b|\bcryptsetup\b|--passphrase-fd|--passw(?:or)?d-on-stdin|--(?:key|pass\w*|token|secret|auth)-?file[= ]-(?=\s|$)|(?:key|psk|password|secret|token) \/dev\/stdin|\bwg (?:pubkey|set)\b|password_stdin|-stdinpass\b|\bvncpasswd\b|\bhtdigest\b|-pass(?:in)? stdin|\bssh-add\b|\bsu (?:-|\w)|\bsecrets? (?:put|set|create|add|versions add|generic)\b|\bsecret-tool store\b|\benv add\b|\b(?:vault|npm|cargo|gh|glab|op|bw|az|oc|helm|docker) (?:\w+ )?(?:log[io]n|unlock|signin)\b|\bftp -\w*n|\b(?:go)?pass (?:insert|add|edit)\b|\b(?:keyring|lpass|rbw|systemd-creds) \w|\bhtpasswd -\w*i|\b(?:vault|ansible-vault) (?:write|kv|encrypt_string)\b|\b(?:openconnect|vpnc|doas|smbclient|sshpass|keepassxc-cli|veracrypt|gocryptfs|encfs|restic|borg|nc|ncat|telnet|socat)\s/g;
 /** What is sent to these is a login only after a user's name. */
 const netReader = /^(?:nc|ncat|telnet|socat)\s/;
 const sentUser = /\b(?:root|admin|pi|ubuntu|user\w{0,12}|login)\b[^|]*\|/;
@@ -289,8 +325,14 @@ function inputSecrets(text: string): Span[] {
 }
 
 function readInputs(text: string): Span[] {
+  const files = [...text.matchAll(substituted)].flatMap(({ 0: whole, 1: inner = "", index }) =>
+    printedSecrets(inner, index + whole.length - inner.length),
+  );
+  const written = [...text.matchAll(writtenLogin)].flatMap(({ 1: inner = "", index }) =>
+    printedSecrets(inner, index),
+  );
   const readers = [...text.matchAll(reader), ...text.matchAll(loginFile)];
-  return readers.flatMap(({ index, 0: found }) => {
+  const read = readers.flatMap(({ index, 0: found }) => {
     const lineStart =
       Math.max(text.lastIndexOf("\n", index), text.lastIndexOf("\0", index), index - maxBack) + 1;
     const before = text.slice(lineStart, index);
@@ -301,7 +343,12 @@ function readInputs(text: string): Span[] {
       ...hereSecrets(text, lineStart, index + found.length),
     ];
   });
+  return [...files, ...written, ...read, ...hereStrings(text)];
 }
+
+/** `printf 'bob\\n…' > auth.txt` */
+const writtenLogin =
+  /((?:echo|printf)\s[^\n|;]{3,300}?)\s>{1,2}\s?["']?[\w./~$-]*?(?:auth(?:-user-pass)?|passw(?:or)?d|passwd|creds?|credentials|secret|netrc)(?:\.(?:txt|conf|cfg|lst|up))?["']?(?=[\s;&]|$)/g;
 
 const quotedPhrase = /^(?:(["'])%s(?:\\n)?\1\s+)?["']([a-z]{3,12}(?: [a-z]{3,12}){2,11})(?:\\n)?["']\s*$/;
 
@@ -360,6 +407,26 @@ function hereSecrets(text: string, lineStart: number, at: number): Span[] {
   return lines.flatMap(({ 0: line, index }) => inputWords(line, lineStart + from + index));
 }
 
+/** Programs that read a text, and no password, from a here-string. */
+const readsText =
+  /\b(?:grep|rg|sed|awk|jq|yq|wc|tr|cut|sort|uniq|head|tail|bc|column|fold|rev|xargs|python[\d.]*|node|ruby|perl|php|bash|sh|zsh|sqlite3|psql|mysql|read (?!-\w*s))\b/;
+const hereString = /(?:<<<\s*\$?|<\s<\((?:echo|printf)\s(?:-\w+\s)*)\\?["']?([^\s"')]{6,200})/g;
+
+/** What any other program is given on its input, where it looks like a password: `age -p f <<< …`. */
+function hereStrings(text: string): Span[] {
+  return [...text.matchAll(hereString)].flatMap((match) => {
+    const before = commandBefore(text, match.index);
+    if (readsText.test(before) || before === "") return [];
+    const at = match.index + match[0].length - (match[1] ?? "").length;
+    return [...(match[1] ?? "").matchAll(/(?:[^\\]|\\(?!n))+/g)].flatMap(({ 0: part, index }) => {
+      const value = part.replace(/^n(?<=\\n)/, "");
+      return looksTyped(value) || isWordWithNumber(value)
+        ? [makeSpan(at + index + part.length - value.length, value, "password")]
+        : [];
+    });
+  });
+}
+
 const sent =
   /\b(?:send(?:_user|line|Line|-keys|_keys|Keys)?|write)\b(?:\s+-[-\w]*(?:\s+\w+(?=\s["']))?)?[\s(]*\\?(["'])([^"'\n]{3,200}?)(?:\\+[rn])*\\?\1/g;
 const promptWord =
@@ -394,7 +461,7 @@ function protocolLogins(text: string): Span[] {
 // --- Calls ---
 
 const call =
-  /(?:[Ll]og_?[Ii]n|[Ss]ign_?[Ii]n|[Aa]uth(?:enticat(?:e|ion))?|WiFi\.begin|_pw_set|BasicAuth|Credentials?|[Cc]onnect(?:ion)?|PDO|[Cc]ipher(?:iv)?|jwt\.sign|jwt\.encode|[Hh]mac(?:\.new)?|Fernet|AESGCM|SecretKeySpec|Wallet|ToAccount|from_key|fromPrivateKey|setPassword|set_password|\w\.Password|check_password|createUser\w*|create_user)\(([^()\n]{6,240})[()]/g;
+  /(?:[Ll]og_?[Ii]n|[Ss]ign_?[Ii]n|[Aa]uth(?:enticat(?:e|ion))?|WiFi\.begin|_pw_set|BasicAuth|Credentials?|[Cc]onnect(?:ion)?|PDO|[Cc]ipher(?:iv)?|jwt\.sign|jwt\.encode|[Hh]mac(?:\.new)?|Fernet|AESGCM|SecretKeySpec|Wallet|ToAccount|from_key|fromPrivateKey|setPassword|set_password|\w\.Password|check_password|createUser\w*|create_user|FTP(?:_TLS)?|IMAP4\w*|crypt|hashpw|hash_password|generate_password_hash|hashSync|PBKDF2\w*|scrypt|dbConnect|SSH\.start)\(([^()\n]{6,240})[()]/g;
 const literal = /\\{0,3}(["'])([^"'\n\\]{1,200})\\{0,3}\1/g;
 const filled =
   /(?:password|passwort|kennwort|passwd|passphrase|contraseña|\bpwd|\botp)\b[\w\])="']{0,12}\\?["']?\)?[,.]\s{0,3}(?:\w{2,16}\()?\\?(["'])([^"'\n\s]{4,200}?)\\?\1/gi;
@@ -407,7 +474,9 @@ function calledSecrets(text: string): Span[] {
       value: one[2] ?? "",
       at: from + one.index + one[0].lastIndexOf(one[2] ?? ""),
     }));
-    const isOnly = texts.length === 1 && /^(?:set_?|\w*\.)password\(/i.test(match[0]);
+    const isOnly =
+      texts.length === 1 &&
+      /^(?:(?:set_?|\w*\.)password|crypt|hash\w*|generate_password_hash)\(/i.test(match[0]);
     const isLogin = /^(?:log_?in|sign_?in|auth\w*)\(/i.test(match[0]) && texts.length === 2;
     const found =
       texts

@@ -2,11 +2,13 @@ import {
   isChosen,
   isGiven,
   isInMask,
+  isJoined,
   isMixed,
   isPlaceholder,
   isPlainPassword,
   isScrambled,
   isTold,
+  isWordWithNumber,
   looksTyped,
   makeSpan,
   type Span,
@@ -134,6 +136,9 @@ const forms: readonly Form[] = [
   ["password", /(?:^|: )[0-9a-f]{32,128}:([\x21-\x39\x3b-\x7e]{6,64})$/gim, looksTyped],
   ["password-hash", /(?:^|: )([0-9a-f]{32,128}):(?=\S*[A-Za-z]\S*\d|\[redacted)[^\s:]{6,64}$/gim, (_, { input }) => /hashcat|cracked|potfile|john/i.test(input)],
   ["token", /--?token[ =]["']?([a-z0-9]{6}\.[a-z0-9]{16})\b/g, isMixed],
+  ["password", /\bs([/|#])[^/|#\n]{0,80}\1([^/|#\s]{6,200})\1[a-z]?["']?\s[^\n;|&]*(?:\.env\b|secrets?\b|credentials?\b|passw)/gi, (value) => looksTyped(value) || isWordWithNumber(value) || isScrambled(value, 12)],
+  ["password", /\b(?:wlan|wireless|wi-?fi|hostednetwork)\b[^\n;|&]{0,40}?\bkey=["']?([^\s"']{6,64})/gi, isGiven],
+  ["password", /(?<![\w/.-])(?:admin|root|administrator|postgres|sa) ?[/:] ?([\x21-\x2e\x30-\x7e]{6,64}?)(?=[\s,;)"'\x60]|$)/g, (value) => isTold(value) && (isWordWithNumber(value) || looksTyped(value) || isJoined(value))],
   ["password", /\b(?:user|username|login|account)[ :]{1,2}[\w.@-]{2,40}\s?[/|,:]\s?(?:p(?:ass|w)\w{0,5}[ :=]{1,2})?([\x21-\x7e]{8,64})/gi, (value) => looksTyped(value.replace(/[.,;)]+$/, ""))],
   ["password", /"value"\s?:\s?"([^"\n\\]{6,400})"\s?,\s?"(?:name|key)"\s?:\s?"[^"\n]{0,60}(?:password|passwd|secret|token|api[._-]?key)"/gi, isChosen],
   ["key", /key(?<=(?:^|[\s("'*])(?:\w+['’]s|the|my|our) (?:\w{1,12} )?key) ?(?:->|→|:|=|is) ?["'`*]*([\w+/=-]{20,200})/gim, random],
@@ -184,7 +189,7 @@ function sentLogins(text: string): Span[] {
 function findForms(text: string, table: readonly Form[]): Span[] {
   return table.flatMap(([kind, pattern, judge]) =>
     [...text.matchAll(pattern)].flatMap((match) => {
-      const value = (match[1] ?? "").replace(/[.,;]+$/, "");
+      const value = (match.at(-1) ?? "").replace(/[.,;]+$/, "");
       if (value === "" || value.includes("[redacted") || isInMask(text, match.index) || !judge(value, match))
         return [];
       return [makeSpan(match.index + match[0].lastIndexOf(value), value, kind)];

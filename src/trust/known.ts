@@ -35,7 +35,7 @@ export class SessionSecrets {
   }
 
   learn(values: readonly string[]): void {
-    this.learnShown(values.filter(isMemorable));
+    this.learnShown([...values, ...values.flatMap(decode)].filter(isMemorable));
   }
 
   /** Learns what is known to be secret, however plain it looks. */
@@ -95,6 +95,35 @@ function isMemorable(value: string): boolean {
   return value.length >= 8 && isMixed(value) && /[A-Za-z]/.test(value) && /\d/.test(value);
 }
 
+/** What a value says in the encodings in which programs keep and send secrets; of `user:password` the password. */
+function decode(value: string): string[] {
+  const plain = [
+    /&[#\w]{2,7};/.test(value) ? value.replace(entities, (_, name) => entityOf(name)) : value,
+    /%[0-9a-f]{2}/i.test(value) ? value.replace(/(?:%[0-9a-f]{2})+/gi, decodePercents) : value,
+    /^(?:[0-9a-f]{2}){6,}$/i.test(value) ? Buffer.from(value, "hex").toString("latin1") : value,
+    /^[\w+/-]{8,}={0,2}$/.test(value) ? Buffer.from(value, "base64").toString("latin1") : value,
+  ];
+  return plain
+    .filter((text) => text !== value && /^[\x20-\x7e]{6,200}\s?$/.test(text))
+    .map((text) => text.trim().replace(/^[\w.@-]{1,64}:(?=\S{6})/, ""));
+}
+
+const entities = /&(#\d{2,3}|#x[0-9a-f]{2}|amp|lt|gt|quot|apos);/gi;
+const namedEntities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+function entityOf(name: string): string {
+  const small = name.toLowerCase();
+  return namedEntities[small] ?? String.fromCharCode(Number(small.replace("#x", "0x").replace("#", "")));
+}
+
+function decodePercents(run: string): string {
+  try {
+    return decodeURIComponent(run);
+  } catch {
+    return run;
+  }
+}
+
 /** The encodings in which programs print what they were given. */
 function encode(value: string): string[] {
   if (value.length < 8) return [];
@@ -111,6 +140,10 @@ function encode(value: string): string[] {
     // Programs print long secrets in two parts.
     ...(value.length >= 24 ? [value.slice(0, value.length >> 1), value.slice(value.length >> 1)] : []),
     JSON.stringify(value).slice(1, -1),
+    value.replace(
+      /[&<>"]/g,
+      (sign) => `&${Object.keys(namedEntities).find((name) => namedEntities[name] === sign)};`,
+    ),
   ];
   return [...new Set(forms)].filter((form) => form !== value && form.length >= 10);
 }

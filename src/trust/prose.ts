@@ -7,6 +7,7 @@ import {
   isPlainPassword,
   isScrambled,
   isTold,
+  isWordWithNumber,
   looksTyped,
   makeSpan,
   type Span,
@@ -73,6 +74,7 @@ const shortWords = [
   "login",
   "log in",
   "(?:secret|magic|code|master) ?word",
+  "unlock phrase",
   "unlock(?:s|ed)?",
   "jump ?host",
   "pass(?= (?:is |[\\x21-\\x7e]{6}))",
@@ -86,12 +88,12 @@ const anchor = new RegExp(
 /** Between the word and the value: an ending, some words, and what says "is". */
 const link = new RegExp(
   String.raw`^(?:[\p{L}]{0,3}?(?:'s|’s)?)?(?:[ \t]\([^)\n]{0,40}\))?(?:[ \t\x60*"'][^\n:：=→;!?]{0,44}?)?` +
-    String.raw`(?:['’]s[ \t]|,[ \t](?:it['’]s|it is|that['’]s|that is|c['’]est|und zwar|namely)[ \t]|[ \t](?:is|are|was|to|be|es|est|ist|lautet|c'est|é|è|är|er|on|je|là|ise|este|eto|wäre|heißt|war|adalah|هي|هو|это|jest|olarak|είναι|है)(?=[ \t:])|\*{0,2}[ \t]?[:：=→—–]|は|が|是|为|為|는|은|คือ|[ \t]→)` +
+    String.raw`(?:['’]s[ \t]|,[ \t](?:it['’]s|it is|that['’]s|that is|c['’]est|und zwar|namely)[ \t]|[ \t](?:is|are|was|to|be|es|est|ist|lautet|c'est|é|è|är|er|on|je|là|ise|este|eto|wäre|heißt|war|adalah|هي|هو|היא|הוא|это|jest|olarak|είναι|है)(?=[ \t:])|\*{0,2}[ \t]?(?:-{1,2}>|[:：=→—–])|は|が|是|为|為|는|은|คือ|[ \t]→)` +
     String.raw`[ \t:：*]{0,4}(?:(?:now|still|currently|jetzt|nun|noch|weiterhin|maintenant|toujours|ahora|adesso|agora|nu|nog|теперь|сейчас)[ \t:]{1,2})?`,
   "iu",
 );
 /** A word, and what may stand around it. */
-const quotedWord = /^[\s]{0,3}[«"'“”„‘’「『`*(]{0,3}([\x21-\x7e]{4,200})/;
+const quotedWord = /^\s{0,3}(?:[«‹][\s\u202f]?|["'“”„‘’「『`*(]){0,3}([\x21-\x7e]{4,200})/;
 const trailing = /[»"'“”‘’」』`*),;:?]+$|[.!](?=$)/;
 
 /** "The password is …", in several languages, and "user / …" after a word for credentials. */
@@ -101,10 +103,15 @@ export function proseSecrets(text: string): Span[] {
     ...promptAnswers(text),
     ...saidSecrets(text, anchors),
     ...typedSecrets(text, anchors),
+    ...typedSecrets(text, [...text.matchAll(openings)]),
     ...saidPhrases(text),
     ...spokenPhrases(text),
   ];
 }
+
+/** Words for what a password opens: near them only what looks like one is taken for it. */
+const openings =
+  /\b(?:wi-?fi|wlan|vault (?:opens|unlocks)|unlocks?|opens? with|keepass\w*|bitwarden|decrypts? with|sudo (?:prompt|asks)|security (?:answer|question)|zugang(?:sdaten)?|identifiants?|backup code|passwortabfrage|(?:key|code) (?:to|for) the)\b/gi;
 
 const reach = { before: 48, after: 140 };
 const typedWord = /[^\s"'`«»“”„‘’「」『』，。、；：（）*,;()]{8,64}/g;
@@ -125,9 +132,25 @@ function typedSecrets(text: string, anchors: readonly RegExpExecArray[]): Span[]
       const value = word.slice(lead.length).replace(/[.:!?]+$|[^\x21-\x7e].*$/, "");
       // What begins before the window may be the end of a longer word.
       const isCut = index === 0 && from > 0 && /\S/.test(text[from - 1] ?? "");
-      return !isCut && looksTyped(value) ? [makeSpan(from + index + lead.length, value, "password")] : [];
+      const start = from + index + lead.length;
+      const isTyped =
+        looksTyped(value) || (isWordWithNumber(value) && isEntered(text, start, start + value.length));
+      return !isCut && isTyped ? [makeSpan(start, value, "password")] : [];
     });
   });
+}
+
+const [entersBefore, entersAfter] = [
+  /(?:\b(?:enter|type|with|use|using|then|try|gib|mit|tape[rz]?|saisi\w*|avec|con|usa|com|digit\w+|met|med|wpisz|введи\p{L}*)|[:>→–—-])[ \t]["'`«„“]?$/iu,
+  /^["'`»“”]?(?:[ \t](?:when|if|at the|wenn|bei|ein(?:geben)?\b|quand|cuando|quando|когда)|[ \t]eingeben)/i,
+] as const;
+
+/** Whether the words around a word say that it is typed. */
+function isEntered(text: string, start: number, end: number): boolean {
+  return (
+    entersBefore.test(text.slice(Math.max(0, start - 16), start)) ||
+    entersAfter.test(text.slice(end, end + 16))
+  );
 }
 
 /** Whether a word is a piece of an identifier, a path or an option. */
@@ -264,9 +287,12 @@ function plainlySaid(line: string, at: number, word: string, whole: string): Spa
     (isForeign || isShort || joint === undefined ? readLatin(line, isForeign) : undefined);
   if (found === undefined) return undefined;
   const { value, start } = found;
-  const isQuoted = /[«"'“„‘「『`]$/.test(line.slice(0, start)) && joint !== undefined && joint.length <= 10;
-  if (!(isQuoted || access.test(whole)) || (joint !== undefined && isOtherThing(word, joint)))
+  const isQuoted =
+    /(?:[«‹]\s?|["'“„‘「『`])$/.test(line.slice(0, start)) && joint !== undefined && joint.length <= 10;
+  const isDirect = isForeign && joint !== undefined && joint.length <= 6;
+  if (!(isQuoted || isDirect || access.test(whole)) || (joint !== undefined && isOtherThing(word, joint)))
     return undefined;
+  if (/\w\/\w/.test(value)) return undefined;
   if (!isTold(value) && !closes.test(line.slice(start + value.length))) return undefined;
   const isSure =
     isForeign ||
@@ -325,7 +351,10 @@ const pairOrList = new RegExp(String.raw`${beforePair}|\s(?:und|and|et|y|e|en|i|
 /** Whether a value that nothing but its place shows to be a password has more of one than a digit. */
 function isPlainlyOne(value: string): boolean {
   return (
-    /\d.*\d|[!@#$%^&*]/.test(value) || isJoined(value) || (isScrambled(value, 8) && hasStrayCapitals(value))
+    /\d.*\d|[!@#$%^&*]/.test(value) ||
+    isJoined(value) ||
+    isWordWithNumber(value) ||
+    (isScrambled(value, 8) && hasStrayCapitals(value))
   );
 }
 
@@ -339,7 +368,7 @@ function pairAfter(line: string, at: number, word: string): Span[] | undefined {
 }
 
 /** An ending of the word, as in many languages, but no plural of an English one. */
-const nowWord = /^[ \t](?:now|still|теперь|сейчас|jetzt|neu)(?=[ \t])/;
+const nowWord = /^(?:[ \t](?:now|still|теперь|сейчас|jetzt|neu|\[[\w -]{1,20}\]|[-;])|;)(?=[ \t])/;
 const besideEnd = /^(?!s[ \t])\p{L}{0,4}[ \t]([\x21-\x7e]{6,80})(?=[^\x21-\x7e]|$)/u;
 
 /** `with password …`: the value follows at once, so it has to look like nothing else. */
@@ -354,7 +383,7 @@ function besideWord(line: string, at: number, word: string): Span[] | undefined 
 }
 
 const beforeWord =
-  /(?:^|[\s"'`“«])([\x21-\x7e]{6,80}?)["'`”»]?[ \t](?:as|for|is|comme|als|como)[ \t](?:(?:the|my|your|our|a|their|its|le|das|la)[ \t])?(?:\w{1,16}[ \t])?$/;
+  /(?:^|[\s"'`“«])([\x21-\x7e]{6,80}?)["'`”»]?(?:[ \t](?:as|for|is|comme|als|como)[ \t]|[ \t]\((?=the|my|your|our|das|mein|le|la|el))(?:(?:the|my|your|our|a|their|its|le|das|la)[ \t])?(?:\w{1,16}[ \t])?$/;
 
 /** "Use … as the password." */
 function saidBefore(text: string, at: number, word: string): Span[] | undefined {
@@ -375,12 +404,13 @@ function saidBefore(text: string, at: number, word: string): Span[] | undefined 
 // --- Random text beside a telling word ---
 
 const telling =
-  /\b(?:secrets?|tokens?|api[ _-]?keys?|credentials?|creds?|passwords?|passphrases?|bearer|auth|session cookie|(?:access|license|licence|private|signing|encryption|master|my|new|our|the|this) key|key is)\b/i;
+  /\b(?:secrets?|tokens?|api[ _-]?keys?|credentials?|creds?|passwords?|passphrases?|bearer|auth|session cookie|(?:access|license|licence|private|signing|encryption|master|deploy|webhook|service|my|new|our|the|this) key|key is)\b/i;
 const explained =
   /\b(?:sha\d*|md5|hash|commit|digest|checksum|etag|uuid|guid|id|ids|revision|integrity|public|fingerprint|nonce|trace|request|thread|cache|version|blob|tree|signature|image|layer|build|run)\b/i;
 
 const namedAfter =
   /^\W{0,3}\s?(?:as|is)\b.{0,12}\b(?:token|key|secret|password|bearer)|^["')\]},;]{0,6}\s{0,4}(?:#|\/\/|--|←|<-)[^\n]{0,24}\b(?:token|key|secret|password|credential)/i;
+const isStated = /(?:\b(?:is|key|secret|password)|[:=]|->)\s?["'`]?$/;
 const opensLine = /^[\s>|`"'-]*(?:(?:(?:const|let|var|export|my|final)\s)?\w{1,20}\s?[:=]{1,2}\s?["'`]?)?$/;
 
 /** Whether a line announces what follows it: a heading, a comment, or a sentence that ends with the telling word. */
@@ -411,6 +441,8 @@ export function besideSecrets(text: string, runs: readonly CharRun[]): Span[] {
       telling.test(line.slice(-60)) ||
       namedAfter.test(after) ||
       (opensLine.test(line) && announces(previous));
+    // Forty digits are mostly a commit.
+    if (/^[0-9a-f]{40}$/.test(value) && !isStated.test(before)) return [];
     if (!isNear || explained.test(line) || explained.test(previous.slice(-40))) return [];
     return isPlaceholder(value) ? [] : [{ start, end, kind: "token" }];
   });
@@ -430,7 +462,8 @@ function isSetting(text: string, start: number, before: string): boolean {
 
 /** Capitals, small letters and digits that change often: no words, no hex, no ids of agents. */
 function isRandom(value: string): boolean {
-  if (/^(?:[0-9a-f]{32}|[0-9a-f]{48}|[0-9a-f]{64})$/.test(value)) return true;
+  if (/^(?:[a-z]{2,6}\d{0,2}_)?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{48}|[0-9a-f]{64})$/.test(value))
+    return true;
   if (!/[a-z]/.test(value) || !/[A-Z]/.test(value) || !/\d/.test(value) || /^[0-9a-fA-F-]+$/.test(value))
     return false;
   if (/^(?!tok|key|sec|sk|pat|api)[a-z]{2,12}[-_]/.test(value)) return false;

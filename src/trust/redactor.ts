@@ -250,11 +250,16 @@ export async function scrubSessions(
   const later = sessions.map(({ events, secrets }) => {
     queue.begin(secrets);
     secrets.learnShown(shownSecrets(events));
-    return events.map(({ text, command, input }) => ({
-      text: queue.add("", text, max),
-      command: command === null ? () => null : queue.add("", command, max),
-      input: input ? queue.addJson(input, roomForEach(input, max)) : () => input,
-    }));
+    return events.map(({ text, command, input }) => {
+      const ran = command === null ? null : queue.add("", command, max);
+      // Most inputs are the command once more.
+      const known = ran && command !== null ? { text: command, clean: ran } : null;
+      return {
+        text: queue.add("", text, max),
+        command: ran ?? (() => null),
+        input: input ? queue.addJson(input, roomForEach(input, max), known) : () => input,
+      };
+    });
   });
   await queue.run(redactor);
   const short = shortScrubber();
@@ -362,6 +367,12 @@ function roomForEach(input: JsonObject, max: number): number {
   return total <= max ? max : Math.max(200, Math.floor(max / lengths.length));
 }
 
+/** A text that is in the queue already. */
+interface KnownText {
+  readonly text: string;
+  readonly clean: () => string;
+}
+
 /** Collects texts so that one call redacts them all; what `add` returns reads the clean text after `run`. */
 function createQueue() {
   const fields: TextField[] = [];
@@ -382,10 +393,10 @@ function createQueue() {
     fields.push({ label, text: text.slice(0, window) }, { label: "", text: text.slice(-window) });
     return () => tidy(abridge(clean[at] ?? "", clean[at + 1] ?? "", text.length, max));
   };
-  const addJson = (value: Json, max: number): (() => Json) => {
+  const addJson = (value: Json, max: number, known: KnownText | null = null): (() => Json) => {
     const texts: (() => string)[] = [];
     mapTexts(value, "", (text, label) => {
-      texts.push(add(label, text, max));
+      texts.push(text === known?.text && text.length <= max ? known.clean : add(label, text, max));
       return text;
     });
     // Both walks visit the texts in the same order. A key can hold a secret too: it may be a whole URL.

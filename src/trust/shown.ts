@@ -37,10 +37,12 @@ const readsByName = new RegExp(
   "i",
 );
 
+const decodes = /\bbase64 (?:-\w*[dD]|--decode)\b|\bxxd (?:-\w+ )*-r/;
+
 /** The secret that a command has printed, if it is one that prints secrets. */
 function printedBy(command: string, output: string): string | undefined {
   if (printing.test(command)) return readPrinted(output);
-  const value = readsByName.test(command) ? readPrinted(output) : undefined;
+  const value = readsByName.test(command) || decodes.test(command) ? readPrinted(output) : undefined;
   // Less telling, so it has to look like one.
   return value !== undefined && (isTold(value) || isScrambled(value, 12)) ? value : undefined;
 }
@@ -78,6 +80,8 @@ function asksForSecret(text: string): boolean {
   return /[?？:：]$/.test(end) && asking.test(end.replace(/^.*\n\n/s, ""));
 }
 
+const keysSent = /\bsend-keys\s(?:-\w+\s\S+\s|-\w\s)*(["'])([^"'\n]{6,100})\1/;
+
 const naming =
   /\b(?:that|this|it|above|which)(?:['’]s| is| was| \w{2,10} (?:is|was))[^\n.!?]{0,40}\b(?:password|passphrase|secret|token|api key|key|pin|pw|credentials?)\b/i;
 
@@ -96,7 +100,11 @@ export function shownSecrets(events: readonly Pick<Event, "kind" | "text" | "com
   let before = "";
   return events.flatMap(({ kind, text, command }) => {
     const found: (string | undefined)[] = [];
-    if (kind === "call" && command !== null) found.push(printedBy(command, text));
+    if (kind === "call" && command !== null) {
+      found.push(printedBy(command, text));
+      // What is typed into a terminal that then, or before, asks for a password.
+      if (asksForSecret(text) || asksForSecret(before)) found.push(keysSent.exec(command)?.[2]);
+    }
     if (kind === "prompt") {
       if (asksForSecret(before)) found.push(...readAnswer(text));
       if (naming.test(text)) found.push(...readNamed(prompts.slice(-3)));

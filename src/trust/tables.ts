@@ -46,7 +46,11 @@ interface Cell {
 function splitCells(line: string, at: number, separator: RegExp): Cell[] {
   const cells: Cell[] = [];
   let from = 0;
-  for (const match of line.matchAll(new RegExp(separator, "g"))) {
+  // What is quoted may hold the sign that parts the cells.
+  const plain = /[,;]/.test(separator.source)
+    ? line.replace(/"(?:[^"\n]|"")*"/g, (all) => all.replace(/[,;]/g, "."))
+    : line;
+  for (const match of plain.matchAll(new RegExp(separator, "g"))) {
     cells.push(trimCell(line.slice(from, match.index), at + from));
     from = match.index + match[0].length;
   }

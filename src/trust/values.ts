@@ -96,6 +96,26 @@ export function isMostlyWords(value: string): boolean {
   return lengthOf(pieces.filter(isWordy)) * 2 >= lengthOf(pieces);
 }
 
+export function isColour(value: string): boolean {
+  return /^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8});?$/i.test(value);
+}
+
+/** A word and a number that many people make a password of, and hardly anybody a name. */
+export function isWordWithNumber(value: string): boolean {
+  return (
+    /^[A-Za-z]{5,}\d{2,4}[!?#$%*]?$|^[A-Za-z]{9,}\d[!?#$%*]?$|^[A-Za-z]{7,}[-.]\d{1,4}[!?#$%*]?$/.test(
+      value,
+    ) &&
+    !ofCode.test(value) &&
+    !product.test(value) &&
+    isChosen(value)
+  );
+}
+
+/** What is named with its version or number. */
+const product =
+  /^(?:windows|ubuntu|debian|fedora|centos|alpine|android|macos|chrome|firefox|safari|python|django|spring|rails|angular|react|bootstrap|tailwind|postgres\w*|mysql|mariadb|oracle|office|sharepoint|exchange|server|worker|node|cluster|version|release|chapter|section|figure|table|page|step|issue|ticket|sprint|phase|level|line|group|team|room|floor|week|month|column|field|index|sample|example|option|variant|argon|bcrypt|base|utf|sha|http|area|unit|part|task|item|slot|port|host|zone|feature|branch|build|sprint|bugfix|hotfix|backup|service|project|iteration|milestone)s?[-.]?\d/i;
+
 export function isWordAndNumber(value: string): boolean {
   return value.length >= 7 && /^[A-Za-z]+\d+$/.test(value);
 }

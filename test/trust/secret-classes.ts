@@ -741,6 +741,42 @@ function issueToken([prefix, alphabet, length]: (typeof issued)[number], at: num
   };
 }
 
+/** Words with a number, as many people choose them, where only the place tells. */
+const placed: readonly Row[] = [
+  ["w", "openvpn --config a.ovpn --auth-user-pass <(printf 'bob\\n§\\n')"],
+  ["w", "wg set wg0 peer X preshared-key <(echo §)"],
+  ["w", "keyring set mail bob <<< §"],
+  ["w", "ansible-vault encrypt_string '§' --name db_pass"],
+  ["w", "./reset_password.sh bob §"],
+  ["w", "proftpd-adduser bob §"],
+  ["w", "consolectl auth bob §"],
+  ["w", "tool sync --credentials admin:§"],
+  ["w", 'variable "db_password" {\n  type    = string\n  default = "§"\n}'],
+  ["w", '"url","username","password","notes"\n"https://x","kurt","§","gift, cards"'],
+  ["w", "l'identifiant est claire et le mot de passe est « § »."],
+  ["w", "mit dem Passwort § kommst du hinein"],
+  ["w", "it's § (the root password)"],
+  ["w", "the admin panel (admin/§) is slow"],
+  ["h", "the deploy key § was rotated"],
+  ["w", "slappasswd -s §"],
+  ["w", "veracrypt -t -p '§' box.hc /mnt"],
+  ["w", "kadmin -q 'addprinc -pw § bob'"],
+  ["w", "pdftotext -upw § a.pdf"],
+  ["w", "age -p notes.txt <<< §"],
+  ["w", "printf 'bob\\n§\\n' > auth.txt"],
+  ["w", 'Set-ADAccountPassword bob -NewPassword (ConvertTo-SecureString -AsPlainText "§" -Force)'],
+  ["w", "nmap --script smb-enum --script-args smbuser=bob,smbpass=§ h"],
+  ["w", "uci set wireless.ap.key='§'"],
+  ["w", "sed -i 's/CHANGEME/§/' .env"],
+  ["w", "type § when it asks for the password"],
+  ["w", "bei der Passwortabfrage § eingeben"],
+  ["w", "the new password; § and nothing else"],
+  ["w", "my laptop unlocks with §"],
+  ["w", "root:§ works on the router"],
+  ["w", "ftp = ftplib.FTP('h', 'bob', '§')"],
+  ["h", "INFO using -Dsonar.login=sqd7_§"],
+];
+
 /** Secrets in encodings: of a whole settings file, of a header, of a pair. */
 function encodeAll(): Planted[] {
   const file = () =>
@@ -775,7 +811,7 @@ function plantAll(kind: string, rows: readonly Row[]): Planted[] {
 
 export const classes: readonly Planted[] = Object.entries({
   ...{ longOptions, shortOptions, positions, stdin, prose, tables, keysOfJson, colors, beside },
-  ...{ toldProse, toldCommands, toldFiles },
+  ...{ toldProse, toldCommands, toldFiles, placed },
 })
   .flatMap(([kind, rows]) => plantAll(kind, rows))
   .concat(hashForms.map(fillHash), issued.map(issueToken), encodeAll());

@@ -52,6 +52,23 @@ describe("a secret that a session shows once", () => {
     expect(disk).toContain("README.md");
   });
 
+  test.each([
+    ["HTML entities", '<input type="password" value="Tom&amp;Jerry&lt;42x">', "Tom&Jerry<42x"],
+    ["a header", "Authorization: Basic YWRtaW46TWFyYmxlLTg4LXF1YXk=", "Marble-88-quay"],
+    ["hex", "The login password in hex: 4d6172626c652d38392d71756179", "Marble-89-quay"],
+    ["percent signs", "POST /login user=bob&password=Marble%2D90%2Dquay%21", "Marble-90-quay!"],
+  ])("is masked as it is, once it was shown in %s", async (_, text, value) => {
+    const disk = await readGrowing([
+      user("go"),
+      runs("t1", "./show"),
+      result("t1", text),
+      says(`I tried ${value} too.`),
+    ]);
+    expect(disk).toContain("I tried ");
+    expect(disk).not.toContain(value);
+    expect(await readGrowing([user("go"), says(`I tried ${value} too.`)])).toContain(value);
+  });
+
   test("is masked in the encodings that programs print", async () => {
     const forms = [btoa(`${word}\n`).slice(0, 16), Buffer.from(word).toString("hex")];
     const disk = await readGrowing([user("go"), ...shown, says(`${btoa(`${word}\n`)} and ${forms[1]}`)]);
