@@ -9,9 +9,9 @@ test.each([
   ["hook-turn", 14],
   ["hook-record", 2],
   ["hook-start", 23],
-  ["hook-failure", 92],
-  ["hook-prompt", 171],
-  ["hook-redaction", 98],
+  ["hook-failure", 97],
+  ["hook-prompt", 176],
+  ["hook-redaction", 103],
   ["hook-shell", 106],
 ])(
   "%s.cjs, which agents start again and again, is below %i KB and has neither database nor schema code",
