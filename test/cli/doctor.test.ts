@@ -695,7 +695,7 @@ describe("the spool and the worker, to the doctor,", () => {
   test("stay wrong when a note cannot be read", async () => {
     const { home } = livedIn();
     writeFileSync(join(home, ".knack/spool/place-half.json"), '{"type": "pla');
-    await knack(["work"], { home });
+    await knackHere(["work"], { home });
     expect((await doctor(home, "--fix")).wrong).toEqual(["dead-letters"]);
     expect((await doctor(home)).checks["dead-letters"]?.repair).toContain(
       "may be deleted from ~/.knack/spool/aside",
@@ -707,7 +707,7 @@ describe("the spool and the worker, to the doctor,", () => {
     note(lived, "Stop", 0);
     const config = join(lived.home, ".knack/config.json");
     writeFileSync(config, "{");
-    expect((await knack(["work"], { home: lived.home })).code).toBe(2);
+    expect((await knackHere(["work"], { home: lived.home })).code).toBe(2);
     rmSync(config);
     const { wrong, checks } = await doctor(lived.home);
     expect(wrong).toEqual(["worker"]);

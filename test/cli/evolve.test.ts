@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openKnack } from "../../src/open.ts";
 import { grownHome } from "../helpers/grown.ts";
+import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import { filesIn } from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -21,7 +22,7 @@ describe("knack evolve", () => {
     const project = join(home, "work");
     mkdirSync(join(project, ".git/info"), { recursive: true });
     await grownHome(home, project);
-    const run = (...words: string[]) => knack(words, { home, cwd: project });
+    const run = (...words: string[]) => knackHere(words, { home, cwd: project });
 
     const dry = JSON.parse((await run("evolve", "--generate", "--dry-run", "--json")).stdout);
     expect(

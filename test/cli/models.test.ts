@@ -7,7 +7,7 @@ import { openSqlite } from "../../src/store/sqlite.ts";
 import { type Act, anEndpoint } from "../helpers/endpoint.ts";
 import { knackHere } from "../helpers/here.ts";
 import { asksAboutSession, changingNothing, keepingNothing, recordIn } from "../helpers/judging.ts";
-import { cli, knack, root } from "../helpers/knack.ts";
+import { cli, root } from "../helpers/knack.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
 const sessions = join(root, "examples/sessions/claude-code/harbor-api");
@@ -55,7 +55,7 @@ describe("knack learn with a model", () => {
     expect(await new Promise((done) => child.on("close", (_, signal) => done(signal)))).toBe("SIGKILL");
     expect(await countsIn(home)).toMatchObject({ "model.asked": 2, "model.called": 1, "session.judged": 1 });
     victim = null;
-    const { code, stdout } = await knack(["learn", first, second, "--json"], { home });
+    const { code, stdout } = await knackHere(["learn", first, second, "--json"], { home });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       judged: { sessions: 1 },
@@ -67,7 +67,7 @@ describe("knack learn with a model", () => {
     expect(resumed).toEqual(interrupted);
     expect(await countsIn(home)).toMatchObject({ "model.asked": 3, "model.called": 2, "session.judged": 2 });
     // No word of it beyond what is shown: status and doctor say who judges, and what that came to.
-    const status = JSON.parse((await knack(["status", "--json"], { home })).stdout);
+    const status = JSON.parse((await knackHere(["status", "--json"], { home })).stdout);
     expect(status.judge).toMatchObject({
       judge: "openai/local",
       is_on: true,
@@ -75,7 +75,7 @@ describe("knack learn with a model", () => {
       spent: { calls: 3 },
     });
     expect(status.week.cost.model).toBeGreaterThan(0);
-    const doctor = JSON.parse((await knack(["doctor", "--json"], { home })).stdout);
+    const doctor = JSON.parse((await knackHere(["doctor", "--json"], { home })).stdout);
     const model = doctor.checks.find(({ name }: { name: string }) => name === "judge");
     expect(model).toMatchObject({
       ok: true,
@@ -218,10 +218,10 @@ describe("knack learn with a model", () => {
 
   test("by an unknown judge, or with a key for a name, is refused with the next step", async () => {
     const home = tempFolder();
-    const unknown = await knack(["learn", first, "--judge", "oracle"], { home });
+    const unknown = await knackHere(["learn", first, "--judge", "oracle"], { home });
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("Use off, claude, codex") });
     const key = ["sk", "ant", "api03", "x".repeat(24)].join("-");
-    const pasted = await knack(["config", "set", "judge.keyEnv", key], { home });
+    const pasted = await knackHere(["config", "set", "judge.keyEnv", key], { home });
     expect(pasted).toMatchObject({ code: 2, stderr: expect.stringContaining("not the key itself") });
     expect(pasted.stderr).not.toContain(key);
   });

@@ -7,7 +7,6 @@ import { openSqlite } from "../../src/store/sqlite.ts";
 import { knackHere } from "../helpers/here.ts";
 import { seeded } from "../helpers/history.ts";
 import { failIn, fails, leave, teaching, works } from "../helpers/hooked.ts";
-import { knack } from "../helpers/knack.ts";
 import { asked, minute, replied } from "../helpers/lived.ts";
 import { matched, measured } from "../helpers/measured.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -34,7 +33,7 @@ async function homeThatLearned(): Promise<{ home: string; session: string }> {
     steps: [asked("Check it once more"), ...padding, fails, works],
   });
   expect(failIn(home, again)).toContain("HARBOR_DB=local sh check.sh");
-  expect((await knack(["work"], { home })).code).toBe(0);
+  expect((await knackHere(["work"], { home })).code).toBe(0);
   await knackHere(["learn"], { home });
   return { home, session: again.session };
 }
@@ -56,7 +55,7 @@ describe("knack report", () => {
     );
     expect(stdout).toMatch(/Not an experiment/);
     expect(stdout).toMatch(/\S*harbor-db\S* +1 +0 +1 +1 +0 +0 +\d+ +1 +1\n/);
-    const json = JSON.parse((await knack(["report", "--json"], { home })).stdout);
+    const json = JSON.parse((await knackHere(["report", "--json"], { home })).stdout);
     expect(json).toMatchObject({
       since: null,
       sessions: 2,

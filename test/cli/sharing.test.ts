@@ -3,12 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { packBundle } from "../../src/library/exchange/formats.ts";
 import { knackHere } from "../helpers/here.ts";
-import { knack } from "../helpers/knack.ts";
 import { filesIn, machine } from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
 const json = async (words: readonly string[], home: string, cwd?: string) => {
-  const { code, stdout, stderr } = await knack([...words, "--json"], { home, ...(cwd ? { cwd } : {}) });
+  const { code, stdout, stderr } = await knackHere([...words, "--json"], { home, ...(cwd ? { cwd } : {}) });
   return { code, stderr, said: stdout === "" ? null : JSON.parse(stdout) };
 };
 
@@ -128,7 +127,7 @@ describe("what was learned", () => {
   test("goes to a colleague in one file, waits there, and is told only after their yes", async () => {
     const { home } = machine();
     const theirs = tempFolder();
-    await knack(["learn", "--yes"], { home });
+    await knackHere(["learn", "--yes"], { home });
     const bundle = join(home, "for-you.json");
     const exported = await json(["export", "--bundle", bundle], home);
     expect(exported.said).toMatchObject({
@@ -152,9 +151,9 @@ describe("what was learned", () => {
       { id: lesson.id, status: "active", band: "usable", domain: expect.any(String) },
     ]);
     const [skill] = exported.said.skills;
-    expect((await knack(["skills", "accept", skill], { home: theirs })).code).toBe(0);
+    expect((await knackHere(["skills", "accept", skill], { home: theirs })).code).toBe(0);
     expect(existsSync(join(theirs, ".claude/skills", skill, "SKILL.md"))).toBe(true);
-    expect((await knack(["skills", "undo"], { home: theirs })).code).toBe(0);
+    expect((await knackHere(["skills", "undo"], { home: theirs })).code).toBe(0);
     expect(existsSync(join(theirs, ".claude/skills", skill))).toBe(false);
     const back = await json(["import", "--undo"], theirs);
     expect(back.said.withdrawn).toHaveLength(verdicts.length - 1);
@@ -163,7 +162,7 @@ describe("what was learned", () => {
 
   test("is counted by project, retired when it waited, and shown where several projects have it", async () => {
     const { home } = machine();
-    await knack(["learn", "--yes"], { home });
+    await knackHere(["learn", "--yes"], { home });
     const { projects } = (await json(["projects"], home)).said;
     expect(projects).toMatchObject([
       {
@@ -186,6 +185,6 @@ describe("what was learned", () => {
       scope: "user",
     });
     expect((await json(["promote", "--undo", one.id], home)).said).toMatchObject({ done: true });
-    expect((await knack(["prune", "--max-age", "soon"], { home })).code).toBe(2);
+    expect((await knackHere(["prune", "--max-age", "soon"], { home })).code).toBe(2);
   });
 });

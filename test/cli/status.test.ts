@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
 import { failIn, fails, fire, leave, teaching, works } from "../helpers/hooked.ts";
-import { knack } from "../helpers/knack.ts";
 import { failed, type Lived, minute, ran, replied, type Step } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -35,7 +34,7 @@ describe("knack status", () => {
     ].map((lived) => leave(home, lived));
     for (const one of sessions) expect(failIn(home, one)).toContain("HARBOR_DB=local sh check.sh");
     expect(begin("news")).toContain("Learned here since");
-    expect((await knack(["work"], { home })).code).toBe(0);
+    expect((await knackHere(["work"], { home })).code).toBe(0);
     await knackHere(["learn"], { home });
     const { week, learned_at: learnedAt, suggestions } = await statusOf(home);
     expect(learnedAt).not.toBe(null);
@@ -48,7 +47,7 @@ describe("knack status", () => {
     });
     expect(week.cost.characters).toBeGreaterThan(100);
     expect(week.cost.tokens).toBe(Math.ceil(week.cost.characters / 4));
-    const { stdout } = await knack(["status"], { home });
+    const { stdout } = await knackHere(["status"], { home });
     expect(stdout).toMatch(
       /used +shown 4 times in 4 sessions: 1 at the start, 3 at a failure\n +followed and worked: 2 of 3/,
     );

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
 import { fire, leave } from "../helpers/hooked.ts";
-import { knack } from "../helpers/knack.ts";
 import { asked, day, failed, type Lived, ran, type Step } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -101,9 +100,9 @@ describe("a failure that three sessions met and none overcame", () => {
       fire(home, leave(home, lived(name, 0)), "SessionStart", { source: "startup" });
     expect(start("before")).not.toContain("never solved");
     for (const one of left) fire(home, one, "SessionEnd");
-    expect((await knack(["work"], { home })).code).toBe(0);
+    expect((await knackHere(["work"], { home })).code).toBe(0);
     expect(start("next")).toContain(line);
-    expect((await knack(["work"], { home })).code).toBe(0);
+    expect((await knackHere(["work"], { home })).code).toBe(0);
     expect(start("after")).not.toContain("never solved");
     expect(await say(home, "learn")).not.toContain("never solved");
   });

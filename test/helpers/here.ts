@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -19,8 +21,6 @@ interface Options {
  * killed, to be one of many, to be somebody else's, to be the build) is started by `knack`.
  */
 export async function knackHere(words: readonly string[], options: Options): Promise<Ran> {
-  if (words[0] === "work")
-    throw new Error("a worker lets others go first, and so would this process; start knack");
   const { home, env = {}, cwd = root, input } = options;
   const [stdout, stderr] = [new Heard(), new Heard()];
   const stdin = Readable.from(input === undefined ? [] : [Buffer.from(input)]);
@@ -69,6 +69,7 @@ function instead(
     (name) => [name, Object.getOwnPropertyDescriptor(process, name) as PropertyDescriptor] as const,
   );
   process.chdir(cwd);
+  const restorePriority = keepPriority();
   if (temporary !== undefined) process.env.TMPDIR = temporary;
   for (const [name, value] of Object.entries(streams))
     Object.defineProperty(process, name, { value, configurable: true, writable: true });
@@ -76,6 +77,18 @@ function instead(
     for (const [name, descriptor] of own) Object.defineProperty(process, name, descriptor);
     if (before.temporary === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before.temporary;
+    restorePriority();
     process.chdir(before.cwd);
+  };
+}
+
+/** A worker lets others go first, and so would this process from then on. */
+function keepPriority(): () => void {
+  const { setPriority } = os;
+  os.setPriority = () => {};
+  syncBuiltinESMExports();
+  return () => {
+    os.setPriority = setPriority;
+    syncBuiltinESMExports();
   };
 }

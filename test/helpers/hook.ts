@@ -18,7 +18,7 @@ import { openSqlite } from "../../src/store/sqlite.ts";
 import { programForAnybody } from "./anybody.ts";
 import { aFinding, made } from "./findings.ts";
 import { knackHere } from "./here.ts";
-import { knack, type Ran, root } from "./knack.ts";
+import { type Ran, root } from "./knack.ts";
 import { asked, day, failed, ran, writeLived } from "./lived.ts";
 import { filesIn } from "./machine.ts";
 import { removeFolder, tempFolder } from "./temp.ts";
@@ -295,7 +295,7 @@ export function holdWorkers({ home, knackHome }: Home): () => Promise<void> {
   writeFileSync(sign, JSON.stringify({ pid: process.pid, until: Date.now() + 600_000 }));
   return async () => {
     rmSync(sign);
-    expect(await knack(["work"], { home })).toMatchObject({ code: 0, stderr: "" });
+    expect(await knackHere(["work"], { home })).toMatchObject({ code: 0, stderr: "" });
   };
 }
 

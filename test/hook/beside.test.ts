@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { quiet } from "../helpers/hook.ts";
 import { failIn, fails, fire, type Left, leave, teaching, works } from "../helpers/hooked.ts";
-import { knack } from "../helpers/knack.ts";
 import { asked, type Lived, minute, replied, type Step, transcriptOf } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -88,9 +88,9 @@ test("a session of six events teaches: prompt, look, failure, fix, pass, and the
     replied("It passes."),
   ];
   running(home, "story", story);
-  expect((await knack(["learn", "--json"], { home })).code).toBe(0);
+  expect((await knackHere(["learn", "--json"], { home })).code).toBe(0);
   expect(failIn(home, running(home, "other", [asked("Look around")]))).toContain(cure);
   const words = ["recall", "--error", "--command", "sh check.sh", "--output", "error: HARBOR_DB is not set"];
-  const { stdout } = await knack([...words, "--json"], { home });
+  const { stdout } = await knackHere([...words, "--json"], { home });
   expect(JSON.parse(stdout).matches[0].worked).toBe("HARBOR_DB=local sh check.sh");
 });

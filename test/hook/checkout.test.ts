@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { failIn, leave, teaching } from "../helpers/hooked.ts";
-import { knack } from "../helpers/knack.ts";
 import { asked, day, ran } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -16,7 +16,7 @@ function clone(home: string, name: string, branch = "main"): string {
   return folder;
 }
 
-const learn = (home: string) => knack(["learn", "--json"], { home });
+const learn = (home: string) => knackHere(["learn", "--json"], { home });
 
 test("a folder that claims a remote has its lessons once a person has worked there", async () => {
   const home = tempFolder();

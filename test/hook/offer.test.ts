@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import type { Finding } from "../../src/records/lesson.ts";
 import { claudeLines } from "../helpers/claude.ts";
+import { knackHere } from "../helpers/here.ts";
 import {
   aHome,
   aLesson,
@@ -17,7 +18,6 @@ import {
   teach,
   withKnack,
 } from "../helpers/hook.ts";
-import { knack } from "../helpers/knack.ts";
 
 /** Orders of a person, each heard in one session. */
 const orders = (count: number): Finding[] =>
@@ -45,7 +45,7 @@ const answers = async (home: Home, session: string, prompt: string, more: object
   return hook(payload(prompt), home);
 };
 
-const works = (home: Home) => knack(["work"], { home: home.home });
+const works = (home: Home) => knackHere(["work"], { home: home.home });
 const offers = (home: Home) => notesAt(home.knackHome).filter(({ type }) => type === "offer");
 
 /** The lessons of a home by name, and what became of them. */

@@ -3,9 +3,9 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, write
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { claudeLines } from "../helpers/claude.ts";
+import { knackHere } from "../helpers/here.ts";
 import { hook } from "../helpers/hook.ts";
 import { type AnsweredLesson, answering, recordIn } from "../helpers/judging.ts";
-import { knack } from "../helpers/knack.ts";
 import { asked, failed, hour, ran, replied, type Step, transcriptOf } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { type Host, host, session } from "./host.ts";
@@ -51,7 +51,7 @@ async function passOver(at: Host, text: string): Promise<string> {
 }
 
 async function statuses({ project }: Host): Promise<Record<string, string>> {
-  const { stdout } = await knack(["lessons", "--json"], { home: join(project, "..") });
+  const { stdout } = await knackHere(["lessons", "--json"], { home: join(project, "..") });
   const all = JSON.parse(stdout).lessons as { lesson: string; status: string }[];
   return Object.fromEntries(all.map(({ lesson, status }) => [lesson, status]));
 }
@@ -122,7 +122,7 @@ describe("lesson_leads and lesson_submit", () => {
     expect(readdirSync(at.project).sort()).toEqual([".git"]);
     expect(await statuses(at)).toMatchObject({ [berths]: "pending", [cranes]: "pending" });
     expect(await prompts(at, "keep 2")).toContain(text);
-    const works = () => knack(["work"], { home: join(at.project, "..") });
+    const works = () => knackHere(["work"], { home: join(at.project, "..") });
     expect((await works()).code).toBe(0);
     expect(await statuses(at)).toMatchObject({ [lesson]: "pending", [text]: "pending" });
     // Anybody can call a hook: the session itself must have the prompt.
@@ -223,7 +223,7 @@ describe("what the person asks to remember", () => {
     const at = await host({}, { opens: prompt });
     if (seen) {
       // The agent is told how, once there is a snapshot.
-      await knack(["work"], { home: join(at.project, "..") });
+      await knackHere(["work"], { home: join(at.project, "..") });
       expect(await prompts(at, prompt)).toMatch(
         /asks to remember something[^\n]*lesson_leads[^\n]*lesson_submit/,
       );
@@ -239,7 +239,7 @@ describe("what the person asks to remember", () => {
   test("as a skill is told to be written as one", async () => {
     const home = tempFolder();
     const at = await host({}, { home });
-    await knack(["work"], { home });
+    await knackHere(["work"], { home });
     expect(await prompts(at, "Please make a skill of what we just did")).toMatch(
       /asks for a skill[^\n]*skill_learning_start[^\n]*explicit_user_request/,
     );

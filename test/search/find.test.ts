@@ -5,6 +5,7 @@ import { recordEntries } from "../../src/lessons/fold.ts";
 import { itemId } from "../../src/records/change.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import { knackHere } from "../helpers/here.ts";
 import { aHome, type Home, withKnack } from "../helpers/hook.ts";
 import { knack } from "../helpers/knack.ts";
 import { put, skillText } from "../helpers/library.ts";
@@ -106,7 +107,7 @@ describe("what the library has for a text", () => {
         description: "Print the tide tables of the harbour.",
       }),
     });
-    const told = await knack(["recall", "print the tide tables of the harbour", "--json"], {
+    const told = await knackHere(["recall", "print the tide tables of the harbour", "--json"], {
       home: made.home,
       cwd: made.project,
     });

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { codexLines } from "../helpers/codex.ts";
+import { knackHere } from "../helpers/here.ts";
 import { failIn, leave, teaching } from "../helpers/hooked.ts";
-import { knack } from "../helpers/knack.ts";
 import { asked, day } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -20,17 +20,17 @@ function leaveCodex(home: string): void {
 }
 
 async function listProjects(home: string): Promise<string[]> {
-  const { stdout } = await knack(["lessons", "--json"], { home });
+  const { stdout } = await knackHere(["lessons", "--json"], { home });
   return JSON.parse(stdout).lessons.map(({ project }: { project: string }) => project);
 }
 
 test("a lesson of a folder is the repository's as soon as another agent names its remote", async () => {
   const home = tempFolder();
   leave(home, { name: "first", cwd, at: Date.now() - day, steps: teaching });
-  await knack(["learn", "--json"], { home });
+  await knackHere(["learn", "--json"], { home });
   expect(await listProjects(home)).toEqual([cwd]);
   leaveCodex(home);
-  await knack(["learn", "--json"], { home });
+  await knackHere(["learn", "--json"], { home });
   expect(await listProjects(home)).toEqual(["github.com/dev/harbor"]);
   // The hook knows only the folder.
   const other = leave(home, { name: "other", cwd, at: Date.now(), steps: [asked("Look around")] });

@@ -6,7 +6,7 @@ import { openKnack } from "../../src/open.ts";
 import { servePage } from "../../src/web/index.ts";
 import { knackHere } from "../helpers/here.ts";
 import { failIn, fails, leave, teaching, works } from "../helpers/hooked.ts";
-import { knack, root } from "../helpers/knack.ts";
+import { root } from "../helpers/knack.ts";
 import { asked, failed, minute, ran, replied, type Step } from "../helpers/lived.ts";
 import { openPage, openSharedPage } from "../helpers/page.ts";
 import { sharedFolder, tempFolder } from "../helpers/temp.ts";
@@ -25,7 +25,7 @@ for (const [name, after] of met) {
   const steps = [asked("Check it"), ...before, fails, ...after];
   failIn(home, leave(home, { name, at: Date.now() - 10 * minute - 30_000, steps }));
 }
-await knack(["work"], { home });
+await knackHere(["work"], { home });
 await knackHere(["learn", "--json"], { home });
 const page = await openSharedPage(home);
 const status = JSON.parse((await knackHere(["status", "--json"], { home })).stdout);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Note, writeNote } from "../../src/spool/spool.ts";
 import { dump } from "../helpers/dump.ts";
+import { knackHere } from "../helpers/here.ts";
 import { type Home, noPython } from "../helpers/hook.ts";
 import { knack, type Ran } from "../helpers/knack.ts";
 import { asked, day, failed, hour, type Lived, ran, writeLived } from "../helpers/lived.ts";
@@ -61,12 +62,17 @@ export interface Worked {
   readonly sessions: number;
 }
 
+type Ended = Ran & { readonly worked: Worked | null };
+
 /** Runs a worker to its end. */
-export async function work(
-  { home }: Home,
-  killAfter?: number,
-): Promise<Ran & { readonly worked: Worked | null }> {
+export async function work({ home }: Home, killAfter?: number): Promise<Ended> {
   const run = await knack(["work", "--json"], { home, ...(killAfter === undefined ? {} : { killAfter }) });
+  return { ...run, worked: run.code === 0 ? JSON.parse(run.stdout) : null };
+}
+
+/** The same in this process, where nothing depends on its being another one. */
+export async function workHere({ home }: Home): Promise<Ended> {
+  const run = await knackHere(["work", "--json"], { home });
   return { ...run, worked: run.code === 0 ? JSON.parse(run.stdout) : null };
 }
 

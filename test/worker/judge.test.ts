@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { writeNote } from "../../src/spool/spool.ts";
 import { type Act, anEndpoint, type Question } from "../helpers/endpoint.ts";
+import { knackHere } from "../helpers/here.ts";
 import { aHome, hook, payloads, processesOf, said } from "../helpers/hook.ts";
 import { type Left, leave } from "../helpers/hooked.ts";
 import { answering, asksAboutSession, nothingToMerge, recordIn } from "../helpers/judging.ts";
@@ -57,18 +58,16 @@ async function withJudge(act: (question: Question, number: number) => Act = judg
     writeNote(join(home.knackHome, "spool"), {
       ...{ type: "place", session, transcript, cwd: home.project, event, at: Date.now() },
     });
-  const run = (killAfter?: number) =>
-    knack(["work", "--json"], {
-      ...{ home: home.home, env: { TEST_KEY: "not-a-secret-word" } },
-      ...(killAfter === undefined ? {} : { killAfter }),
-    });
+  const at = { home: home.home, env: { TEST_KEY: "not-a-secret-word" } };
+  /** In a process of its own, which may be killed. */
+  const run = () => knack(["work", "--json"], { ...at, killAfter: 240_000 });
   const works = async () => {
-    const { code, stdout, stderr } = await run();
+    const { code, stdout, stderr } = await knackHere(["work", "--json"], at);
     expect(code, stderr).toBe(0);
     return JSON.parse(stdout) as { judged: number };
   };
   const lessons = async () => {
-    const { stdout } = await knack(["lessons", "--json"], home);
+    const { stdout } = await knackHere(["lessons", "--json"], home);
     return (JSON.parse(stdout).lessons as { lesson: string; status: string }[]).map(
       (one) => `${one.status}: ${one.lesson}`,
     );
@@ -125,7 +124,7 @@ describe("a worker with a judge", () => {
     notes(lives(2 * hour), "SessionEnd");
     expect((await works()).judged).toBe(0);
     expect(questions()).toHaveLength(0);
-    const { stdout } = await knack(["status"], { home: home.home, cwd: home.project });
+    const { stdout } = await knackHere(["status"], { home: home.home, cwd: home.project });
     expect(stdout).toMatch(/1 session may hold more lessons, which a judge finds/);
   });
 
@@ -134,7 +133,7 @@ describe("a worker with a judge", () => {
       number === 1 ? "silence" : judges(question),
     );
     notes(lives(5 * minute), "SessionEnd");
-    const killed = run(240_000);
+    const killed = run();
     await expect.poll(() => questions().length, { timeout: 120_000 }).toBe(1);
     const [pid] = processesOf(home.home);
     process.kill(pid ?? 0, "SIGKILL");
@@ -174,7 +173,7 @@ describe("a judge that is of no use", () => {
     const { home, lives, notes, works } = await withJudge(() => act, settings);
     notes(lives(5 * minute, fix), "SessionEnd");
     expect((await works()).judged).toBe(0);
-    const { stdout } = await knack(["status"], { home: home.home, env: { TEST_KEY: "x" } });
+    const { stdout } = await knackHere(["status"], { home: home.home, env: { TEST_KEY: "x" } });
     expect(stdout).toMatch(why);
     expect(readFileSync(join(home.knackHome, "log/worker.json"), "utf8")).toContain('"failures":0');
   });

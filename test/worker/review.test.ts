@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writeNote } from "../../src/spool/spool.ts";
+import { knackHere } from "../helpers/here.ts";
 import { hook, payloads, processesOf, said } from "../helpers/hook.ts";
-import { knack } from "../helpers/knack.ts";
 import { hour, minute, writeLived } from "../helpers/lived.ts";
 import { aCreate, answering, looking, staleTunnel, start } from "../helpers/reviewing.ts";
 
@@ -23,7 +23,7 @@ async function ended(settings: object) {
   } as const;
   const works = async () => {
     writeNote(join(env.KNACK_HOME ?? "", "spool"), note);
-    const run = await knack(["work", "--json"], { home, env: { TEST_KEY: "not-a-secret-word" } });
+    const run = await knackHere(["work", "--json"], { home, env: { TEST_KEY: "not-a-secret-word" } });
     return { ...run, worked: JSON.parse(run.stdout) };
   };
   // The same model is the judge of sessions; that is another question.

@@ -18,7 +18,7 @@ import { seeded } from "../helpers/history.ts";
 import { aHome, hook, pause, payloads, processesOf, quiet, said } from "../helpers/hook.ts";
 import { day } from "../helpers/lived.ts";
 import { sampled } from "../helpers/sampled.ts";
-import { dieAt, filesLike, leave, leftovers, outcome, someWork, work } from "./at-work.ts";
+import { dieAt, filesLike, leave, leftovers, outcome, someWork, work, workHere } from "./at-work.ts";
 
 const database = (knackHome: string) => join(knackHome, "knack.db");
 const entries = (knackHome: string, type: string) =>
@@ -71,7 +71,7 @@ describe("a worker", () => {
     const all = [...notes, ...more.flat()];
     expect(all).toHaveLength(1_000);
     leave(home, all);
-    expect((await work(home)).worked).toMatchObject({ notes: 1_000, sessions: 20 });
+    expect((await workHere(home)).worked).toMatchObject({ notes: 1_000, sessions: 20 });
     expect(leftovers(home)).toEqual([]);
     expect(entries(home.knackHome, "lesson.shown")).toHaveLength(480);
     expect(entries(home.knackHome, "session.found")).toHaveLength(20);
@@ -116,7 +116,7 @@ describe("a worker", () => {
       writeFileSync(join(home.knackHome, folder, name), "");
       if (name.includes("old")) utimesSync(join(home.knackHome, folder, name), old, old);
     }
-    expect((await work(home)).code).toBe(0);
+    expect((await workHere(home)).code).toBe(0);
     for (const [folder, name, stays] of places)
       expect(existsSync(join(home.knackHome, folder, name)), `${folder}/${name}`).toBe(stays);
   });
@@ -145,7 +145,7 @@ describe("a worker", () => {
         at: n,
       })),
     );
-    expect((await work(home)).worked).toMatchObject({ notes: odd.length + 1, sessions: 1 });
+    expect((await workHere(home)).worked).toMatchObject({ notes: odd.length + 1, sessions: 1 });
     expect(leftovers(home)).toEqual([]);
     expect(entries(home.knackHome, "session.found")).toHaveLength(1);
   });
@@ -176,7 +176,7 @@ describe("a worker that is killed", () => {
     shared = realpathSync(mkdtempSync(join(tmpdir(), "knack-test-")));
     notes = someWork(alone(), 6).notes;
     leave(alone(), notes);
-    expect((await work(alone())).worked).toMatchObject({ notes: 24, sessions: 6 });
+    expect((await workHere(alone())).worked).toMatchObject({ notes: 24, sessions: 6 });
     undisturbed = outcome(alone(), since);
     expect(undisturbed.drafts).not.toEqual([]);
   });
@@ -198,7 +198,7 @@ describe("a worker that is killed", () => {
     const home = aHome();
     leave(home, notes);
     expect(await dieAt(home, point)).toBe(true);
-    expect((await work(home)).code).toBe(0);
+    expect((await workHere(home)).code).toBe(0);
     expect(leftovers(home)).toEqual([]);
     expect(outcome(home, since)).toEqual(undisturbed);
     expect(processesOf(home.home)).toEqual([]);
@@ -210,7 +210,7 @@ describe("a worker that is killed", () => {
     // Each with another note in its hands.
     for (let death = 0; death < 2; death++)
       expect(await dieAt(home, new RegExp(`^spool/taken/\\d~place-work${death}\\.json$`))).toBe(true);
-    expect((await work(home)).code).toBe(0);
+    expect((await workHere(home)).code).toBe(0);
     expect(leftovers(home)).toEqual([]);
     expect(outcome(home, since)).toEqual(undisturbed);
   });
@@ -223,7 +223,7 @@ describe("a worker that is killed", () => {
     expect(await dieAt(home, /^spool\/taken\/0~place-work1\.json$/)).toBe(true);
     for (const tries of [1, 2, 3])
       expect(await dieAt(home, new RegExp(`^spool/taken/${tries}~place-work1\\.json$`))).toBe(true);
-    expect((await work(home)).code).toBe(0);
+    expect((await workHere(home)).code).toBe(0);
     expect(leftovers(home)).toEqual(["spool/aside/place-work1.json"]);
     expect(entries(home.knackHome, "session.learned").join()).toMatch(/work0[\s\S]*work2/);
   });
@@ -281,7 +281,7 @@ describe("a worker that fails", () => {
     leave(home, notes);
     const mend = spoil(home.knackHome);
     for (let failure = 1; failure <= 3; failure++) {
-      expect((await work(home)).code).not.toBe(0);
+      expect((await workHere(home)).code).not.toBe(0);
       expect(readWorkerState(home.knackHome)).toMatchObject({ failures: failure });
       expect(processesOf(home.home)).toEqual([]);
     }
@@ -290,7 +290,7 @@ describe("a worker that fails", () => {
       /^Knack has stopped learning: its worker failed 3 times \(.+\)\. Run `knack doctor`/,
     );
     mend();
-    expect((await work(home)).code).toBe(0);
+    expect((await workHere(home)).code).toBe(0);
     expect(leftovers(home)).toEqual([]);
     expect(entries(home.knackHome, "session.learned")).toHaveLength(1);
     expect(readWorkerState(home.knackHome)).toMatchObject({ failures: 0, error: null });
