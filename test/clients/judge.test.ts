@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
 import { hookProgram, quiet, readOffered } from "../helpers/hook.ts";
-import { answering, recordIn } from "../helpers/judging.ts";
+import { answering, asksAboutSession, nothingToMerge, recordIn } from "../helpers/judging.ts";
 import { cli } from "../helpers/knack.ts";
 import { installClients } from "./install.mjs";
 import { bash, type Live, live, sayOnce, says } from "./living.ts";
@@ -39,9 +39,11 @@ function findRecord(news: string): string {
   return texts(JSON.parse(news)).find((text) => text.includes(begins)) ?? "";
 }
 
-/** Makes a lesson of each order that a request or a dossier shows. */
+/** Makes a lesson of each order that a request or a dossier shows, and leaves the project's lessons as they are. */
 function judge(news: string) {
-  const { leads, events } = recordIn(findRecord(news));
+  const record = findRecord(news);
+  if (!asksAboutSession(record)) return nothingToMerge;
+  const { leads, events } = recordIn(record);
   const found = (["berths", "cranes"] as const).flatMap((about) => {
     const { ref } = events.find(({ person }) => person?.includes(prompts[about].slice(20))) ?? {};
     const lead = leads.find(({ refs }) => refs.includes(ref ?? ""));
@@ -152,7 +154,7 @@ describe("a judge, live", () => {
     expect((await agent.run("status")).stdout).toMatch(/^judge +claude/m);
     const { stdout } = await followLessons(agent, "/knack:learn");
     expect(stdout).toContain(`Knack learned here: ${lessons.berths}`);
-  }, 180_000);
+  });
 
   test("in Codex: the same, with Knack's hook and its tools", async () => {
     const part: Part = {
@@ -163,7 +165,7 @@ describe("a judge, live", () => {
     const agent = await playInCodex(script(part));
     expect((await runsFor(agent.stage)("config", "set", "judge", "codex")).code).toBe(0);
     await followLessons(agent, prompts.learn);
-  }, 180_000);
+  });
 });
 
 describe("a judge of no use, live in Claude Code,", () => {
@@ -197,7 +199,7 @@ describe("a judge of no use, live in Claude Code,", () => {
     // The order itself, which needs no judge.
     const said = expect.stringContaining("berths always go into docks/berths.json");
     expect(JSON.parse((await run("lessons", "--json")).stdout).lessons).toMatchObject([{ lesson: said }]);
-  }, 120_000);
+  });
 });
 
 /** The published Codex with Knack's hook and server, set up by hand. */
