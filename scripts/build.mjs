@@ -76,6 +76,7 @@ async function bundle(sources) {
     outdir: "dist",
     format: "esm",
     minify: true,
+    plugins: [pastFrontDoors()],
   });
   // What the page's server hands to a browser.
   await esbuild({

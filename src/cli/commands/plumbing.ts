@@ -1,22 +1,22 @@
-import { describeReplySchema } from "../../authoring/index.ts";
 import type { JsonObject } from "../../base/index.ts";
-import { openKnack } from "../../open.ts";
 import { isDisabled } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
 import { createThreadRedactor } from "../../trust/index.ts";
-import { work as workOnce } from "../../worker/index.ts";
 import { arg, defineCommand, wrongUsage } from "../command.ts";
 import { version } from "../version.ts";
 
 const disabled = "Knack is off: KNACK_DISABLE is set.";
 
-/** Commands that hooks and agents start, rather than people. */
+// Commands that hooks and agents start, rather than people. Each loads what it needs by itself: an agent starts the
+// server in every session, and most call no tool of it.
+
 export const work = defineCommand({
   about: "Process what the hooks queued, and exit. Hooks start it by themselves.",
   args: { ...arg.json },
   run: async (call) => {
     const { env, redactionThread } = call;
     if (isDisabled(env)) return call.answer({ off: "KNACK_DISABLE is set" }, [disabled]);
+    const { work: workOnce } = await import("../../worker/index.ts");
     const worked = await workOnce({ env, redactor: createThreadRedactor(redactionThread) });
     const { notes, sessions, lessons, drafts, judged, reviews } = worked;
     return call.answer(worked, [
@@ -52,17 +52,25 @@ export const mcp = defineCommand({
       env,
       cwd: process.cwd(),
       off: isDisabled(env) ? disabled : null,
-      open: () => openKnack({ env, template, redactor: createThreadRedactor(redactionThread) }),
+      open: async () => {
+        const { openKnack } = await import("../../open.ts");
+        return openKnack({ env, template, redactor: createThreadRedactor(redactionThread) });
+      },
     });
     return isDone ? 0 : 1;
   },
 });
 
-const schemas: Readonly<Record<string, { readonly about: string; readonly schema: JsonObject }>> = {
+interface Schema {
+  readonly about: string;
+  readonly load: () => Promise<JsonObject>;
+}
+
+const schemas: Readonly<Record<string, Schema>> = {
   reply: {
     about:
       "what an agent reports beside its answer: receipts of skills it used, and what it should have learned",
-    schema: describeReplySchema(),
+    load: async () => (await import("../../authoring/index.ts")).describeReplySchema(),
   },
 };
 
@@ -89,7 +97,7 @@ export const schema = defineCommand({
         `There is no schema "${[name, ...more].join(" ")}".`,
         `Use ${Object.keys(schemas).join(", ")}.`,
       );
-    screen.document(known.schema);
+    screen.document(await known.load());
     return 0;
   },
 });
