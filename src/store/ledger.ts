@@ -303,8 +303,8 @@ type LostEntries = Pick<LedgerHead, "entries" | "link" | "at"> & {
 export interface ChainFault {
   /** By which it is known again once a person has accepted it. */
   readonly id: string;
-  readonly kind: "changed" | "removed" | "moved" | "lost";
-  /** How many entries, at least. */
+  readonly kind: "changed" | "removed" | "moved" | "lost" | "headless";
+  /** How many entries, at least; of a head that was removed, none is known. */
   readonly entries: number;
   /** The entry itself, or the one after the gap. */
   readonly which: string | null;
@@ -377,8 +377,20 @@ export function findLost(
   return { entries, link, at, left: now.entries, leftAt: now.at };
 }
 
+/** In the place of a link, where the head itself was gone. */
+export const removedHead = "";
+
 /** Lost entries as a fault. */
 function describeLost({ entries, link, at, left, leftAt }: LostEntries): ChainFault {
+  if (link === removedHead)
+    return {
+      id: `headless ${entries} ${at}`,
+      kind: "headless",
+      entries: 0,
+      which: null,
+      after: at,
+      before: null,
+    };
   const missing = Math.max(1, entries - left);
   return { id: `lost ${link}`, kind: "lost", entries: missing, which: null, after: leftAt, before: at };
 }

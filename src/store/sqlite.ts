@@ -32,7 +32,7 @@ import {
   writeFileAtomically,
 } from "../base/index.ts";
 import type { LedgerEntry } from "../records/index.ts";
-import { findLost, type LedgerHead } from "./ledger.ts";
+import { findLost, type LedgerHead, removedHead } from "./ledger.ts";
 import { createStatements, damagedRow, schemaVersion, type Tables } from "./schema.ts";
 import { createStore, type Store, type StoreEngine } from "./store.ts";
 
@@ -130,6 +130,7 @@ function prepareDatabase(opened: Database.Database, preparation: Preparation): S
     for (const pragma of ["page_size = 16384", ...pragmas])
       withPatience(() => database.prepare(`pragma ${pragma}`).all([]));
     createTables(database, path);
+    if (keepsHead) noteRemovedHead(database, path);
   } catch (error) {
     opened.close();
     throw error;
@@ -400,7 +401,7 @@ function keepHead(database: Database.Database, path: string): void {
     database.prepare(`select n, recorded_at, link from ledger ${where}`).all([]) as HeadRow[];
   // Read before the ledger: another process may write both meanwhile.
   const head = readHead(headFile(path));
-  const [newest] = select("order by n desc limit 1");
+  const [newest] = select(newestFirst);
   if (!newest || head?.link === newest.link) return;
   const atHead = head ? (select(`where n = ${head.entries}`)[0]?.link ?? null) : null;
   const now = { entries: newest.n, at: newest.recorded_at, link: atHead };
@@ -409,6 +410,27 @@ function keepHead(database: Database.Database, path: string): void {
     ...{ entries: newest.n, link: newest.link, at: newest.recorded_at },
     lost: [...(head?.lost ?? []), ...(lost ? [lost] : [])],
   };
+  writeFileAtomically(headFile(path), jsonBytes(next));
+  if (head !== null) return;
+  // After it: a process may end in between.
+  database.exec(`pragma application_id = ${headKept}`);
+  foldLog(database);
+}
+
+const newestFirst = "order by n desc limit 1";
+
+/** Marks a database whose head was kept once: from then on a missing head was removed. */
+const headKept = 0x4b_6e_61_6b;
+
+/** A head that somebody removed: whether newest entries went with it, nobody can tell. */
+function noteRemovedHead(database: Connection, path: string): void {
+  if (readHead(headFile(path)) !== null || readPragma(database, "application_id") !== headKept) return;
+  const [newest] = database
+    .prepare(`select n, recorded_at, link from ledger ${newestFirst}`)
+    .all([]) as HeadRow[];
+  const [entries, at] = [newest?.n ?? 0, newest?.recorded_at ?? 0];
+  const lost = [{ entries, link: removedHead, at, left: entries, leftAt: at }];
+  const next: LedgerHead = { entries, link: newest?.link ?? removedHead, at, lost };
   writeFileAtomically(headFile(path), jsonBytes(next));
 }
 

@@ -792,6 +792,18 @@ describe("Knack's own place, to the doctor,", () => {
     );
   });
 
+  test("whose ledger's head was removed says so, and goes on by a person's word", async () => {
+    const { home } = livedIn();
+    rmSync(join(home, ".knack/knack.db-head"));
+    const told = await doctor(home);
+    expect([told.code, told.wrong]).toEqual([3, expect.arrayContaining(["history"])]);
+    expect(told.checks.history?.says).toMatch(
+      /^knack\.db-head, which names the newest entry, was removed: whether entries after .* UTC are missing cannot be told$/,
+    );
+    await doctor(home, "--rebuild");
+    expect((await doctor(home)).checks.history?.says).toMatch(/1 fault that you accepted$/);
+  });
+
   test("is told in lines, with what to do below what is wrong", async () => {
     const { home, paths } = livedIn();
     rmSync(join(home, ".knack/snapshot/knack.table"));

@@ -147,8 +147,45 @@ describe("the ledger's chain", () => {
     await store.close();
     writeFileSync(`${path}-head`, head);
     expect((await inspect(path)).faults).toEqual([]);
+  });
+
+  test.each<[string, (path: string) => void]>([
+    ["removed", (path) => rmSync(`${path}-head`)],
+    [
+      "removed with the newest entries",
+      (path) => {
+        rmSync(`${path}-head`);
+        tamper(path, "delete from ledger where n > 6");
+      },
+    ],
+    ["made unreadable", (path) => writeFileSync(`${path}-head`, "{")],
+  ])("names a head that was %s, also after others have written since", async (_, damage) => {
+    const path = await makeLedger(10);
+    damage(path);
+    for (const text of ["a", "b"]) {
+      const store = await openSqlite({ path, clock: tickingClock() });
+      await store.ledger.append([prompt(text)]);
+      await store.close();
+    }
+    expect((await inspect(path)).faults).toMatchObject([{ kind: "headless", entries: 0 }]);
+    const store = await openSqlite({ path, clock: tickingClock() });
+    await store.ledger.accept((await store.ledger.inspect()).faults);
+    await store.close();
+    expect(await inspect(path)).toMatchObject({ faults: [], accepted: 1 });
     rmSync(`${path}-head`);
-    expect((await inspect(path)).faults).toEqual([]);
+    expect((await inspect(path)).faults).toMatchObject([{ kind: "headless" }]);
+  });
+
+  test("misses no head that was never kept", async () => {
+    const path = join(tempFolder(), "knack.db");
+    const store = await openSqlite({ path, clock: tickingClock() });
+    await store.ledger.append([prompt("first")]);
+    const [file, log] = [readFileSync(path), readFileSync(`${path}-wal`)];
+    await store.close();
+    const killed = join(tempFolder(), "knack.db");
+    writeFileSync(killed, file);
+    writeFileSync(`${killed}-wal`, log);
+    expect(await inspect(killed)).toMatchObject({ entries: 1, faults: [] });
   });
 
   test("keeps no digest by which masked words could be guessed", async () => {

@@ -280,6 +280,7 @@ const faultWords: Readonly<Record<ChainFault["kind"], string>> = {
   removed: "removed or replaced",
   moved: "in another place than it was written",
   lost: "missing at the end",
+  headless: "",
 };
 
 /** The faults of a kind, with the first of them by name. */
@@ -289,6 +290,8 @@ function describeFaults(faults: readonly ChainFault[]): string {
       const some = faults.filter((fault) => fault.kind === kind);
       const [first] = some;
       if (first === undefined) return [];
+      if (first.kind === "headless")
+        return `knack.db-head, which names the newest entry, was removed: whether entries after ${formatTime(first.after ?? 0)} are missing cannot be told`;
       const count = some.reduce((sum, { entries }) => sum + entries, 0);
       return `${several(count, "entry", "entries")} ${words}, ${some.length > 1 ? "first " : ""}${describePlace(first)}`;
     })
