@@ -1,7 +1,8 @@
 // Everything a fresh clone needs before it runs: the packages of the lockfile, and the build. Skips what is done.
+//   node scripts/setup.mjs       what npm does before it packs or links this folder, too
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -27,11 +28,16 @@ function install() {
     .digest("hex");
   const stamp = join(root, "node_modules", ".knack-installed");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
+  // npm has just installed them, and waits for this.
+  if (process.env.npm_lifecycle_event === "prepare" && process.env.npm_command === "ci") return;
   console.error("Installing packages (once) …");
   // No package needs its install script: what is native is in the packages themselves.
   const words = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  // Into this folder, also where npm is about to link it for every project.
+  const { npm_config_global, npm_config_location, npm_config_prefix, ...env } = process.env;
   const { status } = spawnSync("npm", words, {
     cwd: root,
+    env,
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
@@ -41,3 +47,5 @@ function install() {
   }
   writeFileSync(stamp, lock);
 }
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await setUp();
