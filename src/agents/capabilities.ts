@@ -29,10 +29,6 @@ const documented: Ability = { how: "documented" };
 const tested = (version: string): Ability => ({ how: "tested", version });
 const impossible = (why: string): Ability => ({ how: "not possible", why });
 
-const typedOnly = impossible(
-  "a slash is for the agent's own; type knack:status, knack:learn, knack:undo or knack:forget instead",
-);
-
 const claude = tested("2.1.325");
 const codex = tested("0.166.0");
 const gemini = tested("0.61.0");
@@ -49,7 +45,9 @@ export const abilities: Readonly<Record<AgentId, Readonly<Record<Capability, Abi
   codex: {
     ...{ start: codex, prompt: codex, failure: codex, "turn end": codex, "session end": codex },
     ...{ mcp: codex, skills: codex, rules: codex, judge: codex, run: codex },
-    commands: typedOnly,
+    commands: impossible(
+      "a slash is for the agent's own; type knack:status, knack:learn, knack:undo or knack:forget instead",
+    ),
   },
   gemini: {
     ...{ start: gemini, prompt: gemini, failure: gemini, "turn end": gemini, "session end": gemini },
@@ -62,8 +60,7 @@ export const abilities: Readonly<Record<AgentId, Readonly<Record<Capability, Abi
   },
   copilot: {
     ...{ start: copilot, prompt: copilot, failure: copilot, "turn end": copilot, "session end": copilot },
-    ...{ mcp: copilot, skills: copilot, rules: copilot, judge: copilot, run: copilot },
-    commands: typedOnly,
+    ...{ mcp: copilot, skills: copilot, rules: copilot, commands: copilot, judge: copilot, run: copilot },
   },
   pi: {
     ...{ start: pi, prompt: pi, failure: pi, "turn end": pi, "session end": pi, commands: pi },

@@ -47,6 +47,11 @@ describe("knack status", () => {
     });
     expect(week.cost.characters).toBeGreaterThan(100);
     expect(week.cost.tokens).toBe(Math.ceil(week.cost.characters / 4));
+    // The report counts the same tellings, the one at the start among them.
+    const report = JSON.parse((await knackHere(["report", "--since", "7d", "--json"], { home })).stdout);
+    expect(report.items).toHaveLength(1);
+    expect(report.items[0]).toMatchObject({ shown: 4, answered: 3, saved: week.saved.calls });
+    expect(report.items[0].characters).toBe(week.cost.characters);
     const { stdout } = await knackHere(["status"], { home });
     expect(stdout).toMatch(
       /used +shown 4 times in 4 sessions: 1 at the start, 3 at a failure\n +followed and worked: 2 of 3/,

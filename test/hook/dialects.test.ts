@@ -213,6 +213,32 @@ describe("a hook of Copilot CLI", () => {
     expect(given.additionalContext).toBe("/knack:undo is for a person; a program runs this session.");
   });
 
+  test.each([
+    [
+      "obeys the first words of somebody who sits before it",
+      { COPILOT_LOADER_PID: "7" },
+      "Knack's answer to",
+    ],
+    [
+      "obeys no agent that inherited its surroundings",
+      { COPILOT_LOADER_PID: "7", COPILOT_AGENT_SESSION_ID: "cp-0" },
+      "is for a person",
+    ],
+  ])("%s", async (_, env, says) => {
+    const { transcript, run, flat } = inCopilot(await taughtHome(), env);
+    const prompt = [
+      'The user explicitly invoked the "/knack-undo" skill. Follow its instructions now.',
+      '<skill-context name="knack-undo">\nBase directory for this skill: /h/.copilot/skills/knack-undo',
+      "/knack:undo nobody",
+      "Knack has done the work already.\n\n</skill-context>",
+    ].join("\n\n");
+    const started = { type: "hook.start", data: { input: { source: "new", initialPrompt: prompt } } };
+    writeFileSync(transcript, `${JSON.stringify(started)}\n`);
+    const { additionalContext } = flat(await run("UserPromptSubmit", { prompt }));
+    expect(additionalContext).toContain(says);
+    expect(additionalContext).toContain("/knack:undo");
+  });
+
   test("takes no session's name for a path", async () => {
     const made = await taughtHome();
     const { run } = inCopilot(made);

@@ -3,6 +3,7 @@ import {
   type AgentSetup,
   hookLine,
   type Machine,
+  planCommandSkills,
   planSkills,
   readTemplate,
   serverCommand,
@@ -28,32 +29,40 @@ export const copilot: AgentSetup = {
   inProject: null,
   generates: "where this Knack is",
   generate: async () => [],
-  changes: async (machine) => [
-    {
-      kind: "file",
-      path: join(machine.config, "hooks", "knack.json"),
-      text: toJson({
-        version: 1,
-        hooks: Object.fromEntries(
-          Object.entries(events).map(([event, timeoutSec]) => [
-            event,
-            [{ type: "command", ...renderCommands(machine, event), timeoutSec }],
-          ]),
-        ),
-      }),
-      says: `Knack's hooks, for ${Object.keys(events).length} events`,
-    },
-    {
-      kind: "config",
-      path: join(machine.config, "mcp-config.json"),
-      format: "json",
-      says: "Knack's tools (MCP)",
-      entries: [
-        { path: ["mcpServers", "knack"], value: { type: "local", ...serverCommand(machine), tools: ["*"] } },
-      ],
-    },
-    ...planSkills(await readTemplate(machine), join(machine.config, "skills")),
-  ],
+  changes: async (machine) => {
+    const template = await readTemplate(machine);
+    const skills = join(machine.config, "skills");
+    return [
+      {
+        kind: "file",
+        path: join(machine.config, "hooks", "knack.json"),
+        text: toJson({
+          version: 1,
+          hooks: Object.fromEntries(
+            Object.entries(events).map(([event, timeoutSec]) => [
+              event,
+              [{ type: "command", ...renderCommands(machine, event), timeoutSec }],
+            ]),
+          ),
+        }),
+        says: `Knack's hooks, for ${Object.keys(events).length} events`,
+      },
+      {
+        kind: "config",
+        path: join(machine.config, "mcp-config.json"),
+        format: "json",
+        says: "Knack's tools (MCP)",
+        entries: [
+          {
+            path: ["mcpServers", "knack"],
+            value: { type: "local", ...serverCommand(machine), tools: ["*"] },
+          },
+        ],
+      },
+      ...planSkills(template, skills),
+      ...planCommandSkills(template, skills),
+    ];
+  },
 };
 
 /**

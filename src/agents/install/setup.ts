@@ -109,21 +109,22 @@ export interface AgentNotes {
   readonly sharedFolders: readonly string[];
 }
 
-/** The skills that come with Knack: read-only, and never credited with sessions. */
-export const pluginSkills: readonly string[] = ["goal-loop", "learn-skill"];
-
-/** Those of them that are of use in any agent; the others need the subagents of Claude Code. */
+/** The skills of the plugin that are of use in any agent; the others need the subagents of Claude Code. */
 export const portableSkills: readonly string[] = ["learn-skill"];
-
-/** The folders of these skills among an agent's own. */
-export const skillFolders: readonly string[] = portableSkills.map(nameSkillFolder);
-
-function nameSkillFolder(skill: string): string {
-  return `knack-${skill}`;
-}
 
 /** The commands that come with Knack. */
 const commandNames = ["status", "learn", "undo", "forget"] as const;
+
+/** A name among an agent's own. */
+function nameOwn(name: string): string {
+  return `knack-${name}`;
+}
+
+/** The skills that come with Knack: read-only, and never credited with sessions. */
+export const pluginSkills: readonly string[] = ["goal-loop", "learn-skill", ...commandNames.map(nameOwn)];
+
+/** The folders of Knack's skills among an agent's own. */
+export const skillFolders: readonly string[] = [...portableSkills, ...commandNames].map(nameOwn);
 
 /** A command that a person types in an agent. */
 export interface KnackCommand {
@@ -162,8 +163,27 @@ export function planSkills(template: readonly GeneratedFile[], folder: string): 
   return portableSkills.flatMap((name): FileChange[] => {
     const file = template.find(({ path }) => path === `skills/${name}/SKILL.md`);
     if (!file) return [];
-    const path = join(folder, nameSkillFolder(name), "SKILL.md");
+    const path = join(folder, nameOwn(name), "SKILL.md");
     return [{ kind: "file", path, text: file.text, says: "how the agent writes a skill down" }];
+  });
+}
+
+/**
+ * The commands as skills that a person alone can call, for an agent that has no other commands of its users. The first
+ * line tells the hook what was typed.
+ */
+export function planCommandSkills(template: readonly GeneratedFile[], folder: string): FileChange[] {
+  return readCommands(template).map(({ name, description, body }): FileChange => {
+    const own = nameOwn(name);
+    const head = [
+      "---",
+      `name: ${own}`,
+      `description: ${description}`,
+      "disable-model-invocation: true",
+      "---",
+    ];
+    const text = [...head, "", `/knack:${name} $ARGUMENTS`, "", body, ""].join("\n");
+    return { kind: "file", path: join(folder, own, "SKILL.md"), text, says: `the command /${own}` };
   });
 }
 

@@ -165,10 +165,11 @@ function describeInstalled(
   ];
 }
 
+/** What is done, and below it why; where the next has the same reason, it stands below that. */
 function describeActs(acts: InstallPlan["acts"], screen: Screen): Lines {
-  return acts.map(({ path, what, says }) => [
+  return acts.map(({ path, what, says }, at) => [
     `  ${what === "write" ? "writes " : "removes"}  ${screen.path(path)}`,
-    `           ${says}`,
+    acts[at + 1]?.says !== says && `           ${says}`,
   ]);
 }
 

@@ -195,7 +195,7 @@ async function show(call: OpenLessonsCall, word: string): Promise<number> {
       `  not offered before another session confirms it: ${oneLine(lesson.state.shelved, 200)}`,
     heldBack !== null && `  neither offered nor told to agents: ${oneLine(heldBack, 200)}`,
     kept.map(({ name, path, state }) => `  kept as ${name} (${state}): ${path}`),
-    describeEvidence(evidence, every),
+    describeEvidence(evidence, screen, every),
   ]);
 }
 
@@ -206,7 +206,7 @@ async function listDropped(call: OpenLessonsCall): Promise<number> {
     judged.aside.length === 0 && "No judge has left anything aside.",
     judged.aside.map(({ session, what, because }) => [
       oneLine(what, 200),
-      `  ${oneLine(because, 200)}  (${oneLine(session, 200)})`,
+      `  ${oneLine(because, 200)}  (${oneLine(call.screen.path(session), 200)})`,
     ]),
   ]);
 }

@@ -211,7 +211,7 @@ function describeFound({ card, how, chance, why }: FoundItem, screen: Screen): L
     `${screen.bold(card.name)}  ${screen.dim(facts)}`,
     `  ${oneLine(card.description, 400)}`,
     `  Why: ${oneLine(why, 300)}`,
-    screen.dim(`  ${card.path}`),
+    screen.dim(`  ${screen.path(card.path)}`),
   ];
 }
 
@@ -241,7 +241,7 @@ function describeMatch(
       .slice(-shownEvidence)
       .reverse()
       .map(({ at, session, finding }) =>
-        screen.dim(`  ${formatDay(at)}  ${oneLine(session, 160)}  ${finding.refs[0]}`),
+        screen.dim(`  ${formatDay(at)}  ${oneLine(screen.path(session), 160)}  ${finding.refs[0]}`),
       ),
   ];
 }

@@ -160,7 +160,7 @@ async function showOwn(call: OpenSkillsCall, word: string): Promise<number> {
       lesson &&
         evidence && [
           `${screen.bold(lesson.name)}  ${screen.dim(`${lesson.id}, ${describeStanding(lesson)}`)}`,
-          describeEvidence(evidence),
+          describeEvidence(evidence, screen),
         ],
     ],
   );

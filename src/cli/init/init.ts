@@ -23,7 +23,7 @@ import {
   undoCommand,
 } from "../commands/install.ts";
 import { askYesNo, type CliEnv, canAsk, type Screen } from "../screen/screen.ts";
-import { alignColumns, type Lines, oneLine, wrapColumn, wrapLine } from "../screen/text.ts";
+import { alignColumns, groupItems, type Lines, oneLine, wrapColumn, wrapLine } from "../screen/text.ts";
 import { listTranscripts } from "../transcript-files.ts";
 import type { History, LearnedRecently } from "./recent.ts";
 
@@ -237,7 +237,10 @@ function describeFiles({ acts }: InstallPlan, env: CliEnv, screen: Screen): [str
   const names = others.map(({ path }) =>
     path.startsWith(folder) ? relative(folder, path) : screen.path(path),
   );
-  return [[screen.path(folder), names.join(", ")]];
+  // Several files of one folder are named by it.
+  const groups = groupItems(names, (name) => (name.includes(sep) ? `${name.split(sep)[0]}${sep}` : name));
+  const named = [...groups].map(([group, all]) => (all.length > 1 ? `${group} (${all.length} files)` : all));
+  return [[screen.path(folder), named.join(", ")]];
 }
 
 function describeProblems(targets: readonly Target[], { columns, yellow }: Screen): Lines {

@@ -107,14 +107,21 @@ export function describeCounts(counts: Readonly<Record<string, number>>): string
 
 type LessonEvidence = Awaited<ReturnType<Knack["evidence"]>>;
 
-export function describeEvidence(evidence: LessonEvidence, lessons: readonly Lesson[] = []): Lines {
+export function describeEvidence(
+  evidence: LessonEvidence,
+  screen: Screen,
+  lessons: readonly Lesson[] = [],
+): Lines {
   const { findings, against, uses, decisions } = evidence;
   const decided = (byPerson: boolean) =>
     decisions
       .filter(({ actor }) => (actor === "person") === byPerson)
       .map(({ at, decision }) => `  ${formatDay(at)}  ${decision}`);
   return [
-    titled("Evidence for it:", findings.map(describeFinding)),
+    titled(
+      "Evidence for it:",
+      findings.map((one) => describeFinding(one, screen)),
+    ),
     titled(
       "Evidence against it:",
       against.map(({ lessonId, run, at }) => {
@@ -134,10 +141,10 @@ export function describeEvidence(evidence: LessonEvidence, lessons: readonly Les
   ];
 }
 
-function describeFinding({ finding, session, at }: StoredFinding): Lines {
+function describeFinding({ finding, session, at }: StoredFinding, screen: Screen): Lines {
   const { refs, confidence, excerpt } = finding;
   return [
-    `  ${formatDay(at)}  ${oneLine(session, 200)}  ${refs.join(" ")}  (${confidence.toFixed(2)} sure)`,
+    `  ${formatDay(at)}  ${oneLine(screen.path(session), 200)}  ${refs.join(" ")}  (${confidence.toFixed(2)} sure)`,
     Object.entries(excerpt).map(
       ([label, text]: [string, string | null]) => text !== null && `    ${label}: ${oneLine(text, 200)}`,
     ),

@@ -18,13 +18,11 @@ export const copilot: Partial<Dialect> = {
     const failed = event === "PostToolUse" ? readFailure(payload) : {};
     if (failed === null) return null;
     const transcript = asString(payload.transcript_path) ?? findTranscript(payload, env);
-    const prompt = event === "UserPromptSubmit" ? { prompt: readTypedCommand(payload.prompt) } : {};
+    const prompt = event === "UserPromptSubmit" ? { prompt: readPrompt(payload.prompt) } : {};
     return {
       event,
       payload: { ...payload, transcript_path: transcript, ...prompt, ...failed },
-      isGivenByProgram:
-        typeof payload.initial_prompt === "string" ||
-        (transcript !== null && isOfCommandLine(payload.prompt, transcript)),
+      isGivenByProgram: !isTyped(env) && isFirst(payload, transcript),
     };
   },
   format: (_, reply) => {
@@ -53,9 +51,24 @@ function findTranscript({ session_id: session }: JsonObject, env: NodeJS.Process
   return statSync(folder, { throwIfNoEntry: false }) ? join(folder, "events.jsonl") : null;
 }
 
-/** Whether a prompt was handed over with the command line, as in `copilot -p`: nothing else tells a program's session. */
-function isOfCommandLine(prompt: unknown, transcript: string): boolean {
-  if (typeof prompt !== "string") return false;
+/** A command of Knack's is a skill that the person calls; its first line says what was typed. */
+function readPrompt(prompt: unknown): string {
+  const called = /^The user explicitly invoked the "\/knack-([a-z]+)" skill\b[\s\S]*?^(\/knack:\1\b.*)$/m;
+  return called.exec(asString(prompt) ?? "")?.[2] ?? readTypedCommand(prompt);
+}
+
+/**
+ * Whether a person sits before it: its interactive program runs below another one, which it names, and `copilot -p` does
+ * not. One that an agent started inherits that, and the name of the agent's session.
+ */
+function isTyped(env: NodeJS.ProcessEnv): boolean {
+  return Boolean(env.COPILOT_LOADER_PID) && !env.COPILOT_AGENT_SESSION_ID;
+}
+
+/** Whether a prompt began the session, or the session began with one: so it is with the command line's, and others. */
+function isFirst({ initial_prompt: initial, prompt }: JsonObject, transcript: string | null): boolean {
+  if (typeof initial === "string") return true;
+  if (typeof prompt !== "string" || transcript === null) return false;
   const tail = attempt(() => readPart(transcript, tailBytes, true))?.toString("utf8") ?? "";
   return tail.includes(`"initialPrompt":${JSON.stringify(prompt)}`);
 }
