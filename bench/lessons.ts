@@ -49,17 +49,28 @@ function failureOf(
   }
 }
 
+interface Filling {
+  /** The folder of the project, which need not be there. */
+  readonly root?: string;
+  /** What is special about one of the findings. */
+  readonly change?: (finding: Finding, n: number) => Finding;
+}
+
 /** Fills a store with so many lessons of one project, each from a session of its own. */
-export async function fill(store: Store, count: number): Promise<void> {
+export async function fill(
+  store: Store,
+  count: number,
+  { root = "/p", change = (finding) => finding }: Filling = {},
+): Promise<void> {
   const random = seeded(11);
   const found: LedgerEntry = {
     at: 1,
-    project: "/p",
+    project: root,
     session: "s0",
     actor: "knack",
     type: "session.found",
     key: "session:s0",
-    data: { project: { id: "/p", name: "p", root: "/p" }, path: "s0" },
+    data: { project: { id: root, name: "p", root }, path: "s0" },
   };
   await store.transaction((tx) => recordEntries(tx, [found]));
   for (let n = 0; n < count; n += 500)
@@ -67,7 +78,7 @@ export async function fill(store: Store, count: number): Promise<void> {
       recordEntries(
         tx,
         Array.from({ length: Math.min(500, count - n) }, (_, at) =>
-          made(`s${n + at}`, lesson(n + at, random)),
+          made(`s${n + at}`, change(lesson(n + at, random), n + at), 1, root),
         ),
       ),
     );

@@ -92,7 +92,7 @@ export function openRecall(deps: RecallDeps) {
     /** Lessons shown since a time, in order. */
     shown: (since: number): Promise<EntryOf<"lesson.shown">[]> => store.ledger.since("lesson.shown", since),
     /** What was put before agents in a session, or of some lessons and items, or since a time, and what came of it. */
-    tellings: (about: Parameters<typeof listTellings>[1]) => listTellings(store, about),
+    tellings: () => listTellings(store),
     /** What was learned, used and saved since a time, and what that cost. */
     week: (since: number) => readWeek(store, since),
     /** Knack's own calls of models since a time. */

@@ -1,3 +1,4 @@
+import { groupBy } from "../base/index.ts";
 import { type Credit, foldCredits } from "../lessons/index.ts";
 import {
   type EntryOf,
@@ -266,15 +267,17 @@ async function reportItems(
   compare: (item: Pick<ItemReport, "id" | "name">) => ItemReport["compared"],
 ): Promise<ItemReport[]> {
   const credits = foldCredits(entries, nameOf);
-  const atFailures = entries.flatMap((entry) =>
-    entry.type === "lesson.shown" && entry.data.occasion === "failure"
-      ? { id: nameOf(entry.data.lessonId), session: entry.session }
-      : [],
+  const atFailures = groupBy(
+    entries.flatMap((entry) =>
+      entry.type === "lesson.shown" && entry.data.occasion === "failure" ? entry : [],
+    ),
+    ({ data }) => nameOf(data.lessonId),
+    ({ session }) => session,
   );
   const names = await loadNames(store, [...credits.keys()], { entries, nameOf, items });
   const reports = [...credits].map(([id, { ratings, ...credit }]): ItemReport => {
     const { name, kind } = names.get(id) ?? { name: id, kind: "skill" as const };
-    const told = new Set(atFailures.flatMap((one) => (one.id === id ? one.session : [])));
+    const told = new Set(atFailures.get(id)?.flatMap((session) => session ?? []));
     return {
       ...credit,
       ...{ id, name, kind },

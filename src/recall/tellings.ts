@@ -22,26 +22,17 @@ export interface Telling {
   } | null;
 }
 
-/** What was put before agents in a session, or of some lessons and items, or since a time, in order of time. */
-export async function listTellings(
-  store: Store,
-  about: { readonly session: string } | { readonly of: readonly string[] } | { readonly since: number },
-): Promise<Telling[]> {
-  const { ledger, learning } = store;
-  const since = "since" in about ? about.since : 0;
+/** All that was put before agents, or held back, in order of time. */
+export async function listTellings({ ledger, learning }: Store): Promise<Telling[]> {
   const entries = [
-    ...(await ledger.since("lesson.shown", since)),
-    ...(await ledger.since("skill.shown", since)),
-    ...(await ledger.since("match.withheld", since)),
+    ...(await ledger.since("lesson.shown", 0)),
+    ...(await ledger.since("skill.shown", 0)),
+    ...(await ledger.since("match.withheld", 0)),
   ].flatMap(readTelling);
   const current = await learning.findings.lessonIds([...new Set(entries.map(({ id }) => id))]);
   const rated = groupBy(await ledger.since("use.rated", 0), ({ session }) => session);
   return entries
     .map((one) => ({ ...one, id: current.get(one.id) ?? one.id, was: one.id }))
-    .filter((one) => {
-      if ("since" in about) return true;
-      return "session" in about ? one.session === about.session : about.of.includes(one.id);
-    })
     .map(({ was, ...one }) => ({ ...one, outcome: findOutcome(rated.get(one.session) ?? [], [one.id, was]) }))
     .sort((a, b) => a.at - b.at);
 }

@@ -27,6 +27,9 @@ export interface LedgerInspection {
 }
 
 type LedgerRow = Tables["ledger"];
+/** What an entry is made of; the links of the chain are long, and are read by who inspects it. */
+const entryColumns = ["n", "at", "project", "session", "actor", "type", "key", "data"] as const;
+type EntryRow = Pick<LedgerRow, (typeof entryColumns)[number]>;
 
 const saltBytes = 12;
 const inspectedAtOnce = 500;
@@ -40,7 +43,7 @@ export function createLedger(db: Kysely<Tables>, clock: Clock, anchor: ChainAnch
   const append = (entries: readonly LedgerEntry[]) =>
     inTransaction((tx) => appendEntries(tx, entries, clock.now(), anchor));
   const read = async (query: Parameters<typeof selectRows<"ledger">>[2]) => {
-    const rows = await selectRows(db, "ledger", query);
+    const rows = await selectRows(db, "ledger", query, [...entryColumns]);
     return correctTimes(rows, await readCorrections(db)).map(entryFromRow);
   };
   return {
@@ -95,7 +98,7 @@ export function createLedger(db: Kysely<Tables>, clock: Clock, anchor: ChainAnch
   };
 }
 
-function entryFromRow({ at, project, session, actor, type, key, data }: LedgerRow): LedgerEntry {
+function entryFromRow({ at, project, session, actor, type, key, data }: EntryRow): LedgerEntry {
   return { at, project, session, actor, type, key, data: parseJson(data) } as LedgerEntry;
 }
 
@@ -159,9 +162,9 @@ async function readCorrections(db: Kysely<Tables>): Promise<Correction[]> {
 }
 
 /** Rows with times that are possible, in the order that these have; rows are as they were where no clock was wrong. */
-function correctTimes(rows: LedgerRow[], corrections: readonly Correction[]): LedgerRow[] {
+function correctTimes(rows: EntryRow[], corrections: readonly Correction[]): EntryRow[] {
   if (corrections.length === 0) return rows;
-  const correct = (row: LedgerRow): LedgerRow => {
+  const correct = (row: EntryRow): EntryRow => {
     // One millisecond apart, so that they stay in the order in which they were written.
     const bounds = corrections
       .filter(({ n }) => n > row.n)

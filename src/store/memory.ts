@@ -11,18 +11,31 @@ import {
   type TranscriptId,
 } from "../records/index.ts";
 import { type Gist, type Learning, type StoredUse, selectEnough, type WordRow } from "./learning.ts";
+import { parseJson } from "./schema.ts";
 import type { Store } from "./store.ts";
 
 /** A store that reads all lessons again only when the mark changes: for a program that shows the same for long. */
 export function rememberLessons(store: Store, mark: () => string): Store {
+  const { learning } = store;
   let known: { readonly mark: string; readonly lessons: Promise<Lesson[]> } | null = null;
+  let parsed = new Map<string, Lesson>();
+  const read = async () => {
+    // Most are as they were, and are not parsed again.
+    const now = new Map<string, Lesson>();
+    const lessons = await learning.lessons.list((text) => {
+      const lesson = parsed.get(text) ?? parseJson(text);
+      now.set(text, lesson);
+      return lesson;
+    });
+    parsed = now;
+    return lessons;
+  };
   const list = async () => {
     const now = mark();
     // Marked before it is read: what changes meanwhile is read again.
-    if (known?.mark !== now) known = { mark: now, lessons: store.learning.lessons.list() };
+    if (known?.mark !== now) known = { mark: now, lessons: read() };
     return [...(await known.lessons)];
   };
-  const { learning } = store;
   return { ...store, learning: { ...learning, lessons: { ...learning.lessons, list } } };
 }
 

@@ -233,18 +233,21 @@ interface RowQuery<Row> {
   readonly orderBy?: readonly (keyof Row & string)[];
 }
 
-/** Whole rows of a table: those that are asked for, or all. */
-export async function selectRows<Table extends TableName>(
+/** Rows of a table: those that are asked for, or all, with some of their columns, or all. */
+export async function selectRows<
+  Table extends TableName,
+  Name extends keyof Tables[Table] & string = keyof Tables[Table] & string,
+>(
   db: Kysely<Tables>,
   table: Table,
   { where, in: values = [], and = sql``, orderBy = [] }: RowQuery<Tables[Table]>,
-): Promise<Tables[Table][]> {
-  const names = [...(columnTypes.get(table)?.keys() ?? [])] as (keyof Tables[Table] & string)[];
+  names = [...(columnTypes.get(table)?.keys() ?? [])] as Name[],
+): Promise<Pick<Tables[Table], Name>[]> {
   const select = sql`select ${sql.join(readColumns(table, names))} from ${sql.table(table)}`;
   const order =
     orderBy.length === 0 ? sql`` : sql`order by ${sql.join(orderBy.map((name) => orderRows(table, name)))}`;
   const run = async (condition: RawBuilder<unknown>) =>
-    (await sql<Tables[Table]>`${select} ${condition} ${order}`.execute(db)).rows;
+    (await sql<Pick<Tables[Table], Name>>`${select} ${condition} ${order}`.execute(db)).rows;
   if (where === undefined) return run(sql``);
   return inSlices(values, (some) => run(sql`where ${sql.ref(where)} in (${sql.join(some)}) ${and}`));
 }

@@ -217,10 +217,13 @@ function guardErrors(database: Database.Database, path: string, keepsHead: boole
 
 /** A row as it was read, with its bytes as text again. */
 function decodeRow(row: unknown): Record<string, unknown> {
-  const read: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(row as object)) {
-    if (value instanceof ArrayBuffer && !isUtf8(value)) throw damagedRow("text that is not UTF-8");
-    read[name] = value instanceof ArrayBuffer ? Buffer.from(value).toString("utf8") : value;
+  const read = row as Record<string, unknown>;
+  for (const name in read) {
+    const value = read[name];
+    if (!(value instanceof ArrayBuffer)) continue;
+    const bytes = Buffer.from(value);
+    if (!isUtf8(bytes)) throw damagedRow("text that is not UTF-8");
+    read[name] = bytes.toString("utf8");
   }
   return read;
 }

@@ -3,6 +3,7 @@ import type { Knack } from "../open.ts";
 import type { Telling } from "../recall/index.ts";
 import { type Event, getSessionId, isPersons, type StoredFinding } from "../records/index.ts";
 import { type Html, type HtmlPart, html } from "./html.ts";
+import type { Desk } from "./page.ts";
 import { cutText, lastPart, linkLesson, linkSession, renderDay, renderTable, renderTag } from "./parts.ts";
 
 /** Edits between a failure and what worked that are named. */
@@ -56,6 +57,11 @@ const howWords: Readonly<Record<Telling["how"], string>> = {
 };
 
 const occasionWords = { failure: " at a failure", prompt: " at a prompt", start: " at the start" } as const;
+
+/** All that agents were ever told, in order of time, read once for as long as nothing changes. */
+export function readTellings(knack: Knack, desk: Desk): Promise<Telling[]> {
+  return desk.once("told", () => knack.tellings());
+}
 
 /** The sessions in which something was told, by the agent's own id: those that were read. */
 export async function findToldSessions(

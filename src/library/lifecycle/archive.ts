@@ -58,6 +58,7 @@ type ScopedArchive = ArchivedArtifact & { readonly scopeId: string };
 
 async function foldScoped(store: Store, { changes }: ChangeHistory): Promise<ScopedArchive[]> {
   const all = foldArchived(changes.filter(({ state, change }) => state === "made" && change.kind !== "rule"));
+  if (all.length === 0) return [];
   const resolveScope = await resolveScopes(store, all);
   return all
     .map((one) => ({ ...one, scopeId: resolveScope(one) }))

@@ -1,4 +1,4 @@
-import { bindAll } from "../../base/index.ts";
+import { bindAll, groupBy } from "../../base/index.ts";
 import {
   applyDecay,
   decisionEntry,
@@ -22,7 +22,7 @@ import {
   type StoredFinding,
 } from "../../records/index.ts";
 import type { Store } from "../../store/index.ts";
-import { extractTerms, measureSimilarity } from "../../text/index.ts";
+import { createOverlapSearch, extractTerms, measureSimilarity } from "../../text/index.ts";
 import { type Redactor, redact } from "../../trust/index.ts";
 import { hasGapId, listGaps } from "../gaps/gap.ts";
 import { findArchivedLessons, findPinnedPaths } from "../lifecycle/archive.ts";
@@ -193,14 +193,24 @@ interface SuggestOptions {
   readonly refuses: (root: string | null, id: string) => Promise<string | null>;
 }
 
+/**
+ * What was suggested of each lesson, or why nothing was, and by which history of changes. A program that looks again and
+ * again has the same object for a lesson that is as it was, and makes no plan for it again until something is published.
+ */
+type KnownSuggestions = WeakMap<
+  Lesson,
+  { readonly history: string; readonly project: string; readonly next: Suggestion | string }
+>;
+
 /** Opens lesson publishing: suggestions for a person, and automatic updates. */
 export function openSuggestions(deps: PublishDeps, refuses: SuggestOptions["refuses"]) {
   const now = deps.clock.now;
   const preview = { ...deps, redactor: patternRedactor };
+  const known: KnownSuggestions = new WeakMap();
   return {
     /** The lessons worth asking a person about, best first. */
     suggest: (options: { only?: ReadonlySet<string>; now?: number; most: number }) =>
-      suggestLessons(preview, { now: now(), refuses, ...options }),
+      suggestLessons(preview, { now: now(), refuses, known, ...options }),
     /** Plans automatic updates: new evidence, and drafts. */
     planOwn: (options?: { only?: ReadonlySet<string>; now?: number; asked?: ReadonlySet<string> }) =>
       planOwnUpdates(deps, { now: now(), asked: new Set(), refuses, ...options }),
@@ -218,16 +228,19 @@ export const patternRedactor: Redactor = {
 /** The lessons worth asking a person about, best first; of similar ones, one. */
 async function suggestLessons(
   deps: PublishDeps,
-  { only, now, most, refuses }: SuggestOptions,
+  { only, now, most, refuses, known }: SuggestOptions & { readonly known: KnownSuggestions },
 ): Promise<{ suggestions: Suggestion[]; leftOut: LeftOut[] }> {
   const { store } = deps;
   const all = (await store.learning.lessons.list()).filter(({ id }) => !only || only.has(id));
   const history = await readHistory(store);
   const isAway = findArchivedLessons(history);
   const kept = listPublishedLessons(history);
-  const candidates = openLessons(deps)
+  const ranked = openLessons(deps)
     .rankSuggestions(all, now)
     .filter((one) => !kept.has(one.id) && !isAway(one));
+  const covered = await listCovered(store, history, ranked);
+  const candidates = ranked.filter(({ id }) => !covered.has(id));
+  const still = await holdStill(deps, candidates);
   const suggestions: Suggestion[] = [];
   const leftOut: LeftOut[] = all.flatMap((one) => {
     const because = isWorthShowing(one) && !kept.has(one.id) ? explainHeldBack(one, all) : null;
@@ -235,19 +248,36 @@ async function suggestLessons(
   });
   const projects = new Map((await store.projects.list()).map((row) => [row.id, row]));
   const opposed = await listUndecided(deps);
+  const refuse = callOnce(
+    ({ root, id }: Suggestion["project"]) => refuses(root, id),
+    ({ root, id }) => JSON.stringify([root, id]),
+  );
+  const mark = history.changes.map(({ change, state }) => `${change.id} ${state}`).join();
+  const suggest = async (lesson: Lesson, project: Suggestion["project"]) => {
+    const about = { history: mark, project: JSON.stringify(project) };
+    const before = known.get(lesson);
+    if (before?.history === about.history && before.project === about.project) return before.next;
+    const next = await makeSuggestion(still, lesson, project);
+    known.set(lesson, { ...about, next });
+    return next;
+  };
+  const findTwin = createTwinSearch(candidates);
+  const shown = new Map<Lesson, Suggestion>();
   for (const lesson of candidates) {
-    if (await isCovered(store, history, lesson.id)) continue;
-    const project = projects.get(lesson.project) ?? { id: lesson.project, name: lesson.project, root: null };
-    const { id, name, root } = project;
-    const twin = suggestions.find((other) => isSimilar(other.lesson, lesson));
+    const row = projects.get(lesson.project);
+    const project = { id: lesson.project, name: row?.name ?? lesson.project, root: row?.root ?? null };
+    const twin = findTwin(lesson, shown);
     const next =
-      (await refuses(root, id)) ??
+      (await refuse(project)) ??
       (opposed.has(lesson.id) ? "another lesson says the opposite: knack lessons" : null) ??
-      (twin ? `much like ${twin.lesson.name}` : null) ??
+      (twin ? `much like ${twin.name}` : null) ??
       (isProposalTakenBack(history, lesson.id) ? "its proposal was taken back" : null) ??
-      (await makeSuggestion(deps, lesson, { id, name, root }));
+      (await suggest(lesson, project));
     if (typeof next === "string") leftOut.push({ what: lesson.name, because: next });
-    else suggestions.push(next);
+    else {
+      suggestions.push(next);
+      shown.set(lesson, next);
+    }
   }
   // All were looked at first, so that those for another time are counted as every screen counts them.
   const later = suggestions.splice(most).map(({ lesson }) => ({
@@ -255,6 +285,59 @@ async function suggestLessons(
     because: `more than ${most} at once; it is suggested another time`,
   }));
   return { suggestions, leftOut: [...leftOut, ...later] };
+}
+
+/** Finds the first lesson that is shown already and is much like another, without comparing it with each. */
+function createTwinSearch(candidates: readonly Lesson[]) {
+  const words = new Map(candidates.map((one) => [one, extractTerms(`${one.name} ${one.lesson}`)]));
+  const wordsOf = (one: Lesson) => words.get(one) ?? new Set<string>();
+  const findAlike = createOverlapSearch(candidates, wordsOf, sameSuggestionFrom);
+  const named = groupBy(candidates, ({ name }) => name);
+  const isSimilar = (a: Lesson, b: Lesson) =>
+    a.name === b.name || measureSimilarity(wordsOf(a), wordsOf(b)) >= sameSuggestionFrom;
+  const order = new Map(candidates.map((one, at) => [one, at]));
+  return (lesson: Lesson, shown: ReadonlyMap<Lesson, unknown>): Lesson | undefined =>
+    [...new Set([...findAlike(lesson), ...(named.get(lesson.name) ?? [])])]
+      .filter((other) => shown.has(other) && isSimilar(other, lesson))
+      .sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))[0];
+}
+
+/** What planning for many lessons reads, read once: nothing is changed meanwhile, and each would read all of it again. */
+async function holdStill(deps: PublishDeps, lessons: readonly Lesson[]): Promise<PublishDeps> {
+  const { store, library, versions } = deps;
+  const { learning } = store;
+  const ids = lessons.map(({ id }) => id);
+  const findings = groupBy(await learning.findings.ofLessons(ids), ({ lessonId }) => lessonId);
+  const paths = [...findings.values()].flat().map(({ session }) => session.replace(/#.*$/s, ""));
+  const sessions = groupBy(await store.sessions.list([...new Set(paths)]), ({ path }) => path);
+  const changes = await learning.changes.list();
+  const projects = new Map((await store.projects.list()).map((row) => [row.id, row]));
+  const held: Store = {
+    ...store,
+    projects: {
+      ...store.projects,
+      get: async (some) => some.flatMap((id) => projects.get(id) ?? []),
+      list: async () => [...projects.values()],
+    },
+    sessions: {
+      ...store.sessions,
+      list: async (some = []) => some.flatMap((path) => sessions.get(path) ?? []),
+    },
+    learning: {
+      ...learning,
+      changes: { ...learning.changes, list: async () => [...changes] },
+      findings: {
+        ...learning.findings,
+        ofLessons: async (some) => some.flatMap((id) => findings.get(id) ?? []),
+        lessonIds: callOnce(learning.findings.lessonIds, (some) => some.join(" ")),
+      },
+    },
+  };
+  return {
+    ...{ ...deps, store: held },
+    library: { ...library, list: callOnce(library.list, ({ folder }) => folder) },
+    versions: { ...versions, restore: callOnce(versions.restore, (hash) => hash) },
+  };
 }
 
 /** The lessons that lose a contradiction unless the person decides otherwise. */
@@ -300,11 +383,6 @@ export async function chooseUsualReach(deps: PublishDeps, lesson: Lesson): Promi
   return lesson.scope === "project" && usual === "everywhere" ? null : (usual ?? null);
 }
 
-function isSimilar(a: Lesson, b: Lesson): boolean {
-  const words = ({ name, lesson }: Lesson) => extractTerms(`${name} ${lesson}`);
-  return a.name === b.name || measureSimilarity(words(a), words(b)) >= sameSuggestionFrom;
-}
-
 /** The lessons behind what is live or proposed. */
 function listPublishedLessons({ kept }: ChangeHistory): Set<string> {
   const shown = kept.filter(({ reach, proposal }) => reach !== "draft" || proposal);
@@ -322,12 +400,21 @@ function isProposalTakenBack(history: ChangeHistory, id: string): boolean {
   return findLatestChanges(history, { id }).some((change) => change.proposal && isTakeBack(change));
 }
 
-/** Whether a person's yes changed nothing, because something else said it already. */
-async function isCovered(store: Store, { changes }: ChangeHistory, id: string): Promise<boolean> {
-  if (changes.some(({ change }) => change.origin.id === id)) return false;
-  const decisions = await store.learning.decisions.ofLesson(id);
-  const byPerson = decisions.filter(({ decision }) => decision !== "promoted" && decision !== "demoted");
-  return byPerson.sort((a, b) => a.at - b.at).at(-1)?.decision === "accepted";
+/** The lessons to which a person's yes changed nothing, because something else said it already. */
+async function listCovered(
+  store: Store,
+  { changes }: ChangeHistory,
+  lessons: readonly Lesson[],
+): Promise<ReadonlySet<string>> {
+  const written = new Set(changes.map(({ change }) => change.origin.id));
+  const decisions = await store.learning.decisions.ofLessons(lessons.map(({ id }) => id));
+  const isCovered = ({ id }: Lesson) => {
+    const byPerson = (decisions.get(id) ?? []).filter(
+      ({ decision }) => decision !== "promoted" && decision !== "demoted",
+    );
+    return !written.has(id) && byPerson.at(-1)?.decision === "accepted";
+  };
+  return new Set(lessons.filter(isCovered).map(({ id }) => id));
 }
 
 /** A plan that Knack makes without being asked. */

@@ -14,6 +14,7 @@ import {
 } from "../../recall/index.ts";
 import { several } from "../../text/index.ts";
 import { drawBars } from "../charts.ts";
+import { readTellings } from "../evidence.ts";
 import { type Html, type HtmlPart, html, url } from "../html.ts";
 import { definePage, type Visit } from "../page.ts";
 import {
@@ -68,7 +69,7 @@ export const homePage = definePage<Home>({
       week: await visit.desk.once(`week ${days}`, () => knack.week(since)),
       failures: countDays(
         await visit.desk.once(`failures ${days}`, () => knack.failures(since)),
-        await visit.desk.once(`told ${days}`, () => knack.tellings({ since })),
+        (await readTellings(knack, visit.desk)).filter(({ at }) => at >= since),
         since,
         now,
       ),

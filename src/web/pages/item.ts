@@ -2,7 +2,7 @@ import type { Knack } from "../../open.ts";
 import type { Telling } from "../../recall/index.ts";
 import type { Item } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
-import { drawTellings, findToldSessions } from "../evidence.ts";
+import { drawTellings, findToldSessions, readTellings } from "../evidence.ts";
 import { html } from "../html.ts";
 import { definePage } from "../page.ts";
 import { formatNumber, lastPart, renderCode, renderFacts, renderTag } from "../parts.ts";
@@ -30,8 +30,9 @@ export const itemPage = definePage<ItemView>({
     const item = items.find((one) => one.id === id);
     if (!item) return null;
     const names = new Map((await knack.projects()).map((one) => [one.id, one.name]));
-    const of = [item.id, ...(item.source === null ? [] : [item.source])];
-    const tellings = await knack.tellings({ of });
+    const tellings = (await readTellings(knack, desk)).filter(
+      (one) => one.id === item.id || one.id === item.source,
+    );
     return {
       ...{ item, problems: problems.filter(({ path }) => path === item.path) },
       credit: findCredit(await desk.once("report", () => knack.report(0)), item),

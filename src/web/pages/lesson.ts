@@ -5,7 +5,7 @@ import type { Telling } from "../../recall/index.ts";
 import type { Event, Lesson, StoredFinding } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { drawTrace } from "../charts.ts";
-import { describeFinding, drawTellings, findToldSessions } from "../evidence.ts";
+import { describeFinding, drawTellings, findToldSessions, readTellings } from "../evidence.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { renderForm } from "../layout.ts";
 import { type Desk, definePage, type Visit } from "../page.ts";
@@ -53,7 +53,8 @@ export const lessonPage = definePage<LessonView>({
     const findings = mergeSessions(evidence.findings);
     const { items } = await readCatalog(knack, desk);
     const made = items.flatMap((item) => (item.source === id ? item.id : []));
-    const tellings = await knack.tellings({ of: [id, ...made] });
+    const of = new Set<string>([id, ...made]);
+    const tellings = (await readTellings(knack, desk)).filter((one) => of.has(one.id));
     return {
       ...{ lesson, every, project: names.get(lesson.project) ?? lastPart(lesson.project) },
       ...{ evidence, findings, events: await readEventsOf(findings.slice(0, mostPlaces), knack, desk) },

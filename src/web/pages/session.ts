@@ -3,6 +3,7 @@ import type { Telling } from "../../recall/index.ts";
 import { type Event, getSessionId, isPersons, type Lead } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import type { SessionView } from "../../transcripts/index.ts";
+import { readTellings } from "../evidence.ts";
 import { type Html, type HtmlPart, html, url } from "../html.ts";
 import { type Desk, definePage } from "../page.ts";
 import {
@@ -17,7 +18,7 @@ import {
   renderTag,
   sessionKey,
 } from "../parts.ts";
-import { readSessions } from "./sessions.ts";
+import { readLeads, readSessions } from "./sessions.ts";
 
 type Judged = Awaited<ReturnType<Knack["judged"]>>[number];
 
@@ -53,11 +54,12 @@ export const sessionPage = definePage<SessionModel>({
       const lesson = lessons.get(lessonId) ?? finding.lesson;
       taught.set(ref, [...(taught.get(ref) ?? []), { id: lessonId, lesson }]);
     }
-    const tellings = await knack.tellings({ session: getSessionId(session) });
+    const own = getSessionId(session);
+    const tellings = (await readTellings(knack, desk)).filter((one) => one.session === own);
     return {
       ...{ session, events, taught, tellings, told: placeTellings(tellings, events) },
-      leads: (await knack.leads()).flatMap((one) => (one.session.id === session.id ? one.lead : [])),
-      judged: (await knack.judged()).find((one) => one.session === session.id),
+      leads: (await readLeads(knack, desk)).flatMap((one) => (one.session.id === session.id ? one.lead : [])),
+      judged: (await desk.once("judged", () => knack.judged())).find((one) => one.session === session.id),
     };
   },
   draw: (model, { desk, query }) => {

@@ -46,6 +46,11 @@ export function readSessions(knack: Knack, desk: Desk): Promise<SessionView[]> {
   return desk.once("sessions", () => knack.knownSessions());
 }
 
+/** The places in them that wait for a judge. */
+export function readLeads(knack: Knack, desk: Desk): ReturnType<Knack["leads"]> {
+  return desk.once("leads", () => knack.leads());
+}
+
 export const sessionsPage = definePage<Sessions>({
   path: "/sessions",
   read: async (visit) => {
@@ -54,7 +59,7 @@ export const sessionsPage = definePage<Sessions>({
     const [project, failedIn, unjudged] = [query("project"), query("failed"), query("unjudged")];
     const failed = failedIn === "" ? null : await readFailed(visit, parseDays(failedIn));
     const waiting =
-      unjudged === "" ? null : new Set<string>((await knack.leads()).map(({ session }) => session.id));
+      unjudged === "" ? null : new Set<string>((await readLeads(knack, desk)).map(({ session }) => session.id));
     const listed = all.filter(
       (one) =>
         (project === "" || one.project.id === project) &&

@@ -1,6 +1,6 @@
 import type { Telling } from "../../recall/index.ts";
 import { several } from "../../text/index.ts";
-import { drawTellings, findToldSessions } from "../evidence.ts";
+import { drawTellings, findToldSessions, readTellings } from "../evidence.ts";
 import { html, url } from "../html.ts";
 import { definePage } from "../page.ts";
 import { formatNumber, paginate, parseDays, renderChoice, renderEmpty } from "../parts.ts";
@@ -18,9 +18,7 @@ export const toldPage = definePage({
   read: async ({ knack, desk, now, query }) => {
     const days = parseDays(query("days"));
     const since = now - days * 86_400_000;
-    const all = (await desk.once(`told ${days}`, () => knack.tellings({ since }))).filter(
-      ({ how }) => how !== "withheld",
-    );
+    const all = (await readTellings(knack, desk)).filter(({ how, at }) => how !== "withheld" && at >= since);
     const sessions = await findToldSessions(all, knack);
     return {
       days,
