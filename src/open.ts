@@ -31,7 +31,7 @@ import {
   openScratch,
   openSqlite,
   readLedger,
-  rememberLessons,
+  rememberReads,
   type Store,
 } from "./store/index.ts";
 import { openTeam, openTeamWork, type TeamLibrary } from "./team/index.ts";
@@ -52,7 +52,7 @@ export interface KnackOptions {
   readonly store?: Store;
   /** Read a copy of the database, where the home cannot be written. */
   readonly copy?: boolean;
-  /** A word that changes whenever the database does: all lessons are read again only then. */
+  /** A word that changes whenever the database does: lessons and entries are read again only then. */
   readonly mark?: () => string;
   /** Who judges sessions, whatever the settings say. */
   readonly judge?: string;
@@ -76,7 +76,7 @@ export async function openKnack(options: KnackOptions = {}) {
   const home = resolveHome(env);
   const surroundings = { home: userHome(env), env };
   const opened = options.store ?? (await openStore(home, clock, options));
-  const store = options.mark ? rememberLessons(opened, options.mark) : opened;
+  const store = options.mark ? rememberReads(opened, options.mark) : opened;
   // A person may have made the folder, or copied it, with a wider mode. Only with a database is it Knack's for certain.
   if (!dryRun && !options.copy) keepPrivate(home.folder);
   const work = createBackgroundWork(store, clock);

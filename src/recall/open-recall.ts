@@ -21,7 +21,7 @@ import { backtest } from "./backtest.ts";
 import { listChronic, tellChronic } from "./chronic.ts";
 import { creditSessions, creditUntold, recordRating } from "./credit.ts";
 import { findHome, readFailure, readQuestion, recall } from "./recall.ts";
-import { listFailures, report } from "./report.ts";
+import { listFailures, loadLived, report } from "./report.ts";
 import { inspectSnapshot, renewSnapshot } from "./snapshot.ts";
 import { listTellings } from "./tellings.ts";
 import { readWeek } from "./week.ts";
@@ -113,6 +113,8 @@ export function openRecall(deps: RecallDeps) {
     },
     /** Records what a person or an agent says that something was worth. */
     rate: (rating: Parameters<typeof recordRating>[1]) => recordRating({ store, clock }, rating),
+    /** The sessions that were measured: those in which a person spoke. */
+    measured: async () => (await loadLived(store)).map(({ measured }) => measured.run),
     /** The failures since a time, and which of them had been met before. */
     failures: (since: number) => listFailures(store, since),
     /** The benefit report since a time. */

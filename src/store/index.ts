@@ -1,6 +1,6 @@
 export type { Gist, Learning, WordSearch } from "./learning.ts";
 export type { ChainFault, LedgerInspection } from "./ledger.ts";
-export { keepInMemory, rememberLessons } from "./memory.ts";
+export { keepInMemory, rememberReads } from "./memory.ts";
 export { type PostgresAddress, parseAddress, readAddressFile } from "./postgres/address.ts";
 export {
   type ArrivedEntry,

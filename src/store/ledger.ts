@@ -64,6 +64,16 @@ export function createLedger(db: Kysely<Tables>, clock: Clock, anchor: ChainAnch
       const and = sql`and at >= ${at}`;
       return (await read({ where: "type", in: [type], and, orderBy: ["at", "key"] })) as EntryOf<Type>[];
     },
+    /** What was noted after the entry of a number, and the number of the newest. */
+    after: async (number: number): Promise<{ readonly entries: LedgerEntry[]; readonly to: number }> => {
+      const newest = await db
+        .selectFrom("ledger")
+        .select((each) => each.fn.max("n").as("n"))
+        .executeTakeFirst();
+      const to = newest?.n ?? 0;
+      const added = Array.from({ length: Math.max(0, to - number) }, (_, at) => number + 1 + at);
+      return { entries: await read({ where: "n", in: added }), to };
+    },
     /** The entries of a type that a clock wrote which was ahead of the time given. */
     ahead: async <Type extends LedgerEntry["type"]>(type: Type, now: number): Promise<EntryOf<Type>[]> => {
       const and = sql`and recorded_at > ${now + clockSlackMs}`;

@@ -1,7 +1,10 @@
+import { compareText, groupBy } from "../base/index.ts";
 import {
+  type EntryOf,
   type FindingEvidence,
   type FindingId,
   type FindingLink,
+  type LedgerEntry,
   type Lesson,
   type LessonId,
   type ProjectFold,
@@ -14,29 +17,84 @@ import { type Gist, type Learning, type StoredUse, selectEnough, type WordRow } 
 import { parseJson } from "./schema.ts";
 import type { Store } from "./store.ts";
 
-/** A store that reads all lessons again only when the mark changes: for a program that shows the same for long. */
-export function rememberLessons(store: Store, mark: () => string): Store {
-  const { learning } = store;
-  let known: { readonly mark: string; readonly lessons: Promise<Lesson[]> } | null = null;
+/** For a program that shows the same for long: a store that reads lessons and entries again only where the mark changes. */
+export function rememberReads(store: Store, mark: () => string): Store {
+  return {
+    ...store,
+    ledger: rememberEntries(store.ledger, mark),
+    learning: {
+      ...store.learning,
+      lessons: { ...store.learning.lessons, list: rememberLessons(store.learning.lessons, mark) },
+    },
+  };
+}
+
+/** Reads all lessons when the mark changes, and parses those of them that are not as they were. */
+function rememberLessons(lessons: Learning["lessons"], mark: () => string): () => Promise<Lesson[]> {
+  let known: { readonly mark: string; readonly all: Promise<Lesson[]> } | null = null;
   let parsed = new Map<string, Lesson>();
   const read = async () => {
-    // Most are as they were, and are not parsed again.
     const now = new Map<string, Lesson>();
-    const lessons = await learning.lessons.list((text) => {
+    const all = await lessons.list((text) => {
       const lesson = parsed.get(text) ?? parseJson(text);
       now.set(text, lesson);
       return lesson;
     });
     parsed = now;
-    return lessons;
+    return all;
   };
-  const list = async () => {
+  return async () => {
     const now = mark();
     // Marked before it is read: what changes meanwhile is read again.
-    if (known?.mark !== now) known = { mark: now, lessons: read() };
-    return [...(await known.lessons)];
+    if (known?.mark !== now) known = { mark: now, all: read() };
+    return [...(await known.all)];
   };
-  return { ...store, learning: { ...learning, lessons: { ...learning.lessons, list } } };
+}
+
+type Entries = ReadonlyMap<string, LedgerEntry>;
+
+/** Entries that change others, or their times. */
+const rewriting: ReadonlySet<LedgerEntry["type"]> = new Set(["texts.masked", "clock.corrected"]);
+
+/** Reads the entries of each type once; the ledger only grows, so that later only what was added is read. */
+function rememberEntries(ledger: Store["ledger"], mark: () => string): Store["ledger"] {
+  const byType = new Map<LedgerEntry["type"], Entries>();
+  let seen: { readonly mark: string; readonly to: number } | null = null;
+  let turn: Promise<unknown> = Promise.resolve();
+  const readAdded = async () => {
+    const now = mark();
+    if (now === seen?.mark) return;
+    const { entries, to } = await ledger.after(seen?.to ?? Number.MAX_SAFE_INTEGER);
+    if (to < (seen?.to ?? 0) || entries.some(({ type }) => rewriting.has(type))) byType.clear();
+    for (const [type, added] of groupBy(entries, (one) => one.type)) {
+      const known = byType.get(type);
+      if (known) byType.set(type, sortEntries([...known.values(), ...added]));
+    }
+    seen = { mark: now, to };
+  };
+  const readType = async (type: LedgerEntry["type"]): Promise<Entries> => {
+    await readAdded();
+    const known = byType.get(type) ?? sortEntries(await ledger.since(type, 0));
+    byType.set(type, known);
+    return known;
+  };
+  return {
+    ...ledger,
+    since: async <Type extends LedgerEntry["type"]>(type: Type, at: number) => {
+      // One after the other: what two have read at once would be added twice.
+      const read = turn.then(() => readType(type));
+      turn = read.catch(() => {});
+      const entries = [...(await read).values()] as EntryOf<Type>[];
+      return entries.filter((one) => (one.at ?? 0) >= at);
+    },
+  };
+}
+
+/** By key, in the order of time; of what was read twice, one. */
+function sortEntries(entries: readonly LedgerEntry[]): Entries {
+  const dated = entries.filter(({ at }) => at !== null);
+  dated.sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || compareText(a.key, b.key));
+  return new Map(dated.map((one) => [one.key, one]));
 }
 
 /**

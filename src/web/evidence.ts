@@ -4,7 +4,16 @@ import type { Telling } from "../recall/index.ts";
 import { type Event, getSessionId, isPersons, type StoredFinding } from "../records/index.ts";
 import { type Html, type HtmlPart, html } from "./html.ts";
 import type { Desk } from "./page.ts";
-import { cutText, lastPart, linkLesson, linkSession, renderDay, renderTable, renderTag } from "./parts.ts";
+import {
+  cutText,
+  lastPart,
+  linkLesson,
+  linkSession,
+  renderDay,
+  renderProse,
+  renderTable,
+  renderTag,
+} from "./parts.ts";
 
 /** Edits between a failure and what worked that are named. */
 const mostEdits = 4;
@@ -26,7 +35,7 @@ export function describeFinding(
     text !== null &&
     html`<div class="step ${kind}"><span class="label">${
       ref === undefined ? label : linkSession(session, ref, label)
-    }</span><pre>${text}</pre></div>`;
+    }</span><pre>${isProse.has(kind) ? renderProse(text) : text}</pre></div>`;
   return html`<p class="eyebrow">${renderDay(at)} · ${linkSession(session, first, html`session ${lastPart(run).slice(0, 13)}`)}</p>
 <div class="steps">${step("said", "You said", said, first)}${
     said === null && asked && step("said", "You asked", cutText(asked.text, 240), asked.ref)
@@ -34,6 +43,9 @@ export function describeFinding(
     step("edit", "Edited", edit.files.map(lastPart).join(", "), edit.ref),
   )}${step("worked", "Worked", worked, last)}${step("replied", "The agent", replied)}</div>`;
 }
+
+/** Steps in words that people and agents wrote, not in those of programs. */
+const isProse: ReadonlySet<string> = new Set(["said", "replied"]);
 
 /** The prompt that led to an event, and the edits from there to another. */
 function readBetween(events: readonly Event[], first: string | undefined, last: string | undefined) {
@@ -58,6 +70,16 @@ const howWords: Readonly<Record<Telling["how"], string>> = {
 
 const occasionWords = { failure: " at a failure", prompt: " at a prompt", start: " at the start" } as const;
 
+/** The report of `knack report`: what showing things was worth. */
+export function readReport(knack: Knack, desk: Desk): ReturnType<Knack["report"]> {
+  return desk.once("report", () => knack.report(0));
+}
+
+/** What was learned, used, saved and spent in the last days, as `knack status` has it for a week. */
+export function readWeek(knack: Knack, desk: Desk, now: number, days: number): ReturnType<Knack["week"]> {
+  return desk.once(`week ${days}`, () => knack.week(now - days * 86_400_000));
+}
+
 /** All that agents were ever told, in order of time, read once for as long as nothing changes. */
 export function readTellings(knack: Knack, desk: Desk): Promise<Telling[]> {
   return desk.once("told", () => knack.tellings());
@@ -76,6 +98,7 @@ export async function findToldSessions(
 /** What agents were told, as rows of a table: where, how, in which words, and what happened then. */
 export function drawTellings(tellings: readonly Telling[], sessions: ReadonlyMap<string, string>): Html {
   return renderTable(
+    "What agents were told",
     [["Day", "short"], ["Session", "short"], ["How"], ["Words", "main"], ["Then"]],
     tellings.map(({ at, session, how, id, occasion, text, outcome }) => {
       const name = lastPart(session).slice(0, 13);

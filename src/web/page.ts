@@ -33,6 +33,8 @@ export interface Desk {
 
 /** What \`knack backtest --json\` says, as far as a page shows it. */
 export interface Replay {
+  /** It replayed the bundled examples, because the person has no history. */
+  readonly examples?: true;
   readonly sessions: number;
   readonly prompts: number;
   readonly failures: number;
@@ -43,22 +45,37 @@ export interface Replay {
   readonly wrongPer100: number;
   readonly savedCalls: number;
   readonly savedMinutes: number;
-  readonly hits: readonly (ReplaySpot & { readonly solvedBy: string | null })[];
-  readonly wrongs: readonly (ReplaySpot & {
+  readonly replayed: readonly {
+    readonly session: string;
+    readonly prompts: number;
+    readonly failures: number;
+  }[];
+  readonly hits: readonly (ReplayAnswer & {
+    readonly solvedBy: string | null;
+    readonly savedCalls: number;
+  })[];
+  readonly wrongs: readonly (ReplayAnswer & {
     readonly verdict: "useless" | "wrong";
     readonly because: string;
   })[];
-  readonly unanswered: readonly Omit<ReplaySpot, "lesson" | "occasion">[];
+  readonly unanswered: readonly ReplayMoment[];
 }
 
 interface ReplaySpot {
   readonly session: string;
   readonly at: string | null;
   readonly key: string;
-  readonly occasion: string;
-  readonly lesson: string;
+}
+
+export interface ReplayMoment extends ReplaySpot {
   readonly met: string;
   readonly error: string | null;
+}
+
+interface ReplayAnswer extends ReplayMoment {
+  readonly occasion: string;
+  readonly lesson: string;
+  readonly learnedFrom: ReplaySpot;
 }
 
 /** What `knack doctor` finds, and the repairs that it makes with --fix. */

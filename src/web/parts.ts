@@ -1,5 +1,5 @@
 import { makeId } from "../base/index.ts";
-import { cutAtWord } from "../text/index.ts";
+import { cutAtWord, several } from "../text/index.ts";
 import { type Html, type HtmlPart, html, url } from "./html.ts";
 import type { Desk } from "./page.ts";
 
@@ -10,6 +10,28 @@ export function renderDay(at: number | null): HtmlPart {
   if (at === null || at <= 0) return html`<span class="faint">undated</span>`;
   const iso = new Date(at).toISOString();
   return html`<time datetime="${iso}" title="${iso.slice(0, 16).replace("T", " ")} UTC">${iso.slice(0, 10)}</time>`;
+}
+
+/** A day as addresses and charts have it. */
+export function formatDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** The days that an address asks for: `from` one, so many; null where it asks for no days. */
+export function readDays(
+  query: (name: string) => string,
+): { readonly from: number; readonly to: number } | null {
+  const from = Date.parse(`${query("from")}T00:00:00Z`);
+  const days = Number.parseInt(query("for"), 10);
+  return Number.isFinite(from) && days > 0 ? { from, to: from + days * 86_400_000 } : null;
+}
+
+/** Those days in words, or the last ones until now. */
+export function describeWhen(days: number, dated: ReturnType<typeof readDays>): string {
+  if (dated === null) return `in the last ${several(days, "day")}`;
+  const last = formatDay(dated.to - 86_400_000);
+  const first = formatDay(dated.from);
+  return first === last ? `on ${first}` : `from ${first} to ${last}`;
 }
 
 /** A number with thousands separated. */
@@ -36,25 +58,49 @@ export function sessionKey(session: string): string {
 }
 
 export function linkSession(session: string, ref: string | undefined, content: HtmlPart): Html {
-  return html`<a href="${url(`/sessions/${sessionKey(session)}`)}${ref !== undefined && html`#${ref}`}">${content}</a>`;
+  return html`<a href="${url(`/sessions/${sessionKey(session)}`, { at: ref })}${ref !== undefined && html`#${ref}`}">${content}</a>`;
+}
+
+/** What may be looked at of a session. */
+export type SessionPart = "prompts" | "calls" | "failed" | "rejected" | "told" | "leads" | "taught";
+
+/** Where a session's prompts, its calls or others of its events are listed. */
+export function toEvents(session: string, part: SessionPart): Html {
+  return url(`/sessions/${sessionKey(session)}`, { show: part });
 }
 
 export function linkLesson(id: string, content: HtmlPart): Html {
   return html`<a href="${url(`/lessons/${id}`)}">${content}</a>`;
 }
 
+/** Where what a lesson rests on is listed. */
+export function toEvidence(id: string): Html {
+  return html`${url(`/lessons/${id}`)}#evidence`;
+}
+
 // --- Pieces ---
 
-type Tone = "plain" | "good" | "bad" | "warm";
+export type Tone = "plain" | "good" | "bad" | "warm";
 
 export function renderTag(text: string, tone: Tone = "plain"): Html {
   return html`<span class="tag ${tone}">${text}</span>`;
 }
 
-/** How sure something is, as a bar and in words. */
-export function renderSure(confidence: number): Html {
+/** How sure something is, as a bar and in figures; `what` is said after them where no head says it. */
+export function renderSure(confidence: number, what = " sure"): Html {
   const width = Math.round(Math.max(0, Math.min(1, confidence)) * 40);
-  return html`<span class="sure"><svg viewBox="0 0 40 6" width="40" height="6" aria-hidden="true"><rect class="rest" width="40" height="6" rx="3"/><rect class="share" width="${width}" height="6" rx="3"/></svg>${confidence.toFixed(2)} sure</span>`;
+  return html`<span class="sure"><svg viewBox="0 0 40 6" width="40" height="6" aria-hidden="true"><rect class="rest" width="40" height="6" rx="3"/><rect class="share" width="${width}" height="6" rx="3"/></svg>${confidence.toFixed(2)}${what}</span>`;
+}
+
+/** A number of a table: what there is none of steps back, and leaves where there is little room. */
+export function renderCount(value: number, to: Html | null = null): HtmlPart {
+  if (value === 0) return html`<span class="none">–</span>`;
+  return to === null ? formatNumber(value) : html`<a href="${to}">${formatNumber(value)}</a>`;
+}
+
+/** A number with its noun, and where what it counts is listed. */
+export function linkSeveral(count: number, noun: string, to: Html): HtmlPart {
+  return count === 0 ? several(count, noun) : html`<a href="${to}">${several(count, noun)}</a>`;
 }
 
 /** What is to be seen here once there is something, and what makes it so. */
@@ -81,13 +127,17 @@ export function renderProse(text: string): HtmlPart {
 type Column = readonly [head: string, look?: "main" | "short" | "number"];
 
 /** A list as a table; in a narrow window each row is a card, in which every value has its head before it. */
-export function renderTable(columns: readonly Column[], rows: readonly (readonly HtmlPart[])[]): Html {
+export function renderTable(
+  label: string,
+  columns: readonly Column[],
+  rows: readonly (readonly HtmlPart[])[],
+): Html {
   const cell = (content: HtmlPart, at: number) => {
     const [head, look] = columns[at] ?? [""];
     return html`<td role="cell" class="${look ?? "plain"}" data-head="${head}">${content}</td>`;
   };
   // The roles hold where the style makes cards of the rows.
-  return html`<div class="scroll" tabindex="0"><table class="wide" role="table"><thead role="rowgroup"><tr role="row">${columns.map(
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table class="wide" role="table"><thead role="rowgroup"><tr role="row">${columns.map(
     ([head, look]) => html`<th role="columnheader" scope="col" class="${look ?? "plain"}">${head}</th>`,
   )}</tr></thead>
 <tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${row.map(cell)}</tr>`)}</tbody></table></div>`;
@@ -122,9 +172,9 @@ function diffClass(line: string): string {
 /** The times that can be looked at, in days. */
 export const spans = [
   [7, "This week", "Week"],
-  [28, "Four weeks", "4 weeks"],
-  [91, "Three months", "3 months"],
-  [365, "A year", "Year"],
+  [28, "The last four weeks", "4 weeks"],
+  [91, "The last three months", "3 months"],
+  [365, "The last year", "Year"],
 ] as const;
 
 /** One of those times, as an address has it. */
@@ -141,6 +191,7 @@ export function paginate<Item>(
   wanted: string,
   path: string,
   query: Readonly<Record<string, string>> = {},
+  name = "page",
 ): { readonly shown: readonly Item[]; readonly pager: HtmlPart } {
   const last = Math.max(1, Math.ceil(items.length / pageSize));
   const page = Math.min(last, Math.max(1, Number.parseInt(wanted, 10) || 1));
@@ -149,7 +200,7 @@ export function paginate<Item>(
   const to = (n: number, says: string) =>
     n < 1 || n > last
       ? html`<span class="faint">${says}</span>`
-      : html`<a href="${url(path, { ...query, page: n })}">${says}</a>`;
+      : html`<a href="${url(path, { ...query, [name]: n })}">${says}</a>`;
   const from = (page - 1) * pageSize + 1;
   return {
     shown,

@@ -123,6 +123,11 @@ function findUnanswered({ repeats, hits }: Backtest): Backtest["repeats"] {
 function backtestJson(result: Backtest) {
   return {
     ...computeFigures(result),
+    replayed: result.sessions.map(({ session, prompts, failures }) => ({
+      session: session.path,
+      prompts,
+      failures,
+    })),
     hits: result.hits.map((hit) => ({
       ...showingJson(hit),
       solvedBy: hit.solvedBy,

@@ -1,8 +1,21 @@
 import { several } from "../../text/index.ts";
 import { drawBars } from "../charts.ts";
-import { type HtmlPart, html } from "../html.ts";
-import { definePage, type Replay } from "../page.ts";
-import { cutText, formatNumber, lastPart, linkSession, renderEmpty, renderTag } from "../parts.ts";
+import { type Html, type HtmlPart, html } from "../html.ts";
+import { type Desk, definePage, type Replay, type ReplayMoment } from "../page.ts";
+import {
+  cutText,
+  formatNumber,
+  lastPart,
+  linkSession,
+  renderCommand,
+  renderCount,
+  renderEmpty,
+  renderProse,
+  renderTable,
+  renderTag,
+  type Tone,
+  toEvents,
+} from "../parts.ts";
 
 /** The frame comes at once; replaying takes as long as it takes. */
 export const backtestPage = definePage({
@@ -23,13 +36,13 @@ ${
 export const backtestResultPage = definePage<Replay>({
   path: "/backtest/result",
   read: ({ desk }) => desk.replay(),
-  draw: (replay) => ({
+  draw: (replay, { desk }) => ({
     title: "Backtest",
-    body: html`<h1>Backtest</h1><div data-part>${drawReplay(replay)}</div>`,
+    body: html`<h1>Backtest</h1><div data-part>${drawReplay(replay, desk)}</div>`,
   }),
 });
 
-function drawReplay(replay: Replay): HtmlPart {
+function drawReplay(replay: Replay, desk: Desk): HtmlPart {
   const {
     sessions,
     prompts,
@@ -42,21 +55,23 @@ function drawReplay(replay: Replay): HtmlPart {
     savedCalls,
     savedMinutes,
   } = replay;
-  if (sessions === 0)
+  if (sessions === 0 || replay.examples)
     return renderEmpty(
-      "There is no history to replay.",
-      "Use an agent first: each session is one more to learn from.",
+      "There is no history to replay yet.",
+      html`Use an agent first: each session is one more to learn from. Until then ${renderCommand(desk, "backtest")} replays the examples that Knack brings along.`,
     );
   const right = replay.hits.filter(({ occasion }) => occasion !== "correction");
   const known = replay.hits.filter(({ occasion }) => occasion === "correction");
   const useless = replay.wrongs.filter(({ verdict }) => verdict === "useless");
+  const wrongs = replay.wrongs.filter(({ verdict }) => verdict === "wrong");
+  const all = (count: number, noun: string) => html`<a href="#replayed">${several(count, noun)}</a>`;
   return html`<ul class="tiles">${(
     [
       [
         repeats,
         "repeats",
-        `of ${several(failures, "failure")} in ${several(sessions, "session")}: met and solved in an earlier one`,
-        "#right",
+        html`of ${all(failures, "failure")} in ${all(sessions, "session")}: met and solved in an earlier one`,
+        "#repeats",
       ],
       [answered, "answered right", `${formatNumber(answeredBefore)} of them before the call`, "#right"],
       [repeats - answered, "not answered", "solved before, and nothing to tell", "#unanswered"],
@@ -64,54 +79,72 @@ function drawReplay(replay: Replay): HtmlPart {
       [
         wrong - useless.length,
         "wrong",
-        `${wrongPer100} useless or wrong per 100 of ${several(prompts, "prompt")}`,
+        html`${wrongPer100} useless or wrong per 100 of ${all(prompts, "prompt")}`,
         "#wrong",
       ],
-      [savedCalls, "calls saved", `about ${Math.round(savedMinutes)} min`, "#right"],
+      [savedCalls, "calls saved", `about ${several(Math.round(savedMinutes), "minute")}`, "#right"],
     ] as const
   ).map(
     ([figure, name, says, to]) =>
       html`<li>${figure > 0 ? html`<a class="whole" href="${to}">${drawFigure(figure, name)}</a>` : html`<div class="whole">${drawFigure(figure, name)}</div>`}<span class="says">${says}</span></li>`,
   )}</ul>
 ${drawCourse({ ...replay, hits: right })}
-${drawAnswers(
-  "right",
-  "Answered right",
-  right.map((hit) => ({
-    ...hit,
-    tag: "right",
-    tone: "good" as const,
-    after: hit.solvedBy ?? "nothing helped in that session",
-  })),
-)}
+<div id="repeats">${drawAnswers(
+    "right",
+    "Answered right",
+    right.map((hit) => ({
+      ...hit,
+      tags: [
+        ["right", "good"],
+        hit.occasion !== "failure" && ["before the call", "plain"],
+        hit.savedCalls > 0 && [`saved ${several(hit.savedCalls, "call")}`, "plain"],
+      ],
+      after: hit.solvedBy ?? "nothing helped in that session",
+    })),
+  )}${drawAnswers(
+    "unanswered",
+    "Solved before, and no answer",
+    replay.unanswered.map((one) => ({ ...one, tags: [["no answer", "plain"]] })),
+  )}</div>
 ${drawAnswers(
   "useless",
   "Useless",
-  useless.map((one) => ({ ...one, tag: "useless", tone: "warm" as const, after: one.because })),
+  useless.map((one) => ({ ...one, tags: [["useless", "warm"]], after: one.because })),
 )}
 ${drawAnswers(
   "wrong",
   "Wrong",
-  replay.wrongs
-    .filter(({ verdict }) => verdict === "wrong")
-    .map((one) => ({ ...one, tag: "wrong", tone: "bad" as const, after: one.because })),
-)}
-${drawAnswers(
-  "unanswered",
-  "Solved before, and no answer",
-  replay.unanswered.map((one) => ({
-    ...one,
-    lesson: "",
-    tag: "no answer",
-    tone: "plain" as const,
-    after: "",
-  })),
+  wrongs.map((one) => ({ ...one, tags: [["wrong", "bad"]], after: one.because })),
 )}
 ${drawAnswers(
   "known",
   "You said it again, and Knack knew it",
-  known.map((hit) => ({ ...hit, tag: "known", tone: "good" as const, after: "" })),
-)}`;
+  known.map((hit) => ({ ...hit, tags: [["known", "good"]] })),
+)}
+${drawReplayed(replay)}`;
+}
+
+/** The sessions that were replayed, with what the figures count in each. */
+function drawReplayed({ replayed }: Replay): HtmlPart {
+  return html`<details class="answers" id="replayed"><summary><h2>Sessions replayed <span class="faint">${formatNumber(replayed.length)}</span></h2></summary>${drawFirst(replayed.length)}${renderTable(
+    "Sessions replayed",
+    [
+      ["Session", "main"],
+      ["Prompts", "number"],
+      ["Failures", "number"],
+    ],
+    replayed
+      .slice(0, mostAnswers)
+      .map(({ session, prompts, failures }) => [
+        linkSession(session, undefined, lastPart(session)),
+        renderCount(prompts, toEvents(session, "prompts")),
+        renderCount(failures, toEvents(session, "failed")),
+      ]),
+  )}</details>`;
+}
+
+function drawFirst(count: number): HtmlPart {
+  return count > mostAnswers && html`<p class="faint">The first ${formatNumber(mostAnswers)} of them.</p>`;
 }
 
 function drawFigure(figure: number, name: string): HtmlPart {
@@ -150,26 +183,31 @@ function drawCourse({ hits, wrongs, unanswered }: Replay): HtmlPart {
   });
 }
 
-interface Answer {
-  readonly session: string;
-  readonly at: string | null;
-  readonly key: string;
-  readonly met: string;
-  readonly error: string | null;
-  readonly lesson: string;
-  readonly tag: string;
-  readonly tone: "plain" | "good" | "bad" | "warm";
-  readonly after: string;
+interface Answer extends ReplayMoment {
+  readonly tags: readonly (readonly [says: string, tone: Tone] | false)[];
+  readonly lesson?: string;
+  readonly learnedFrom?: { readonly session: string; readonly at: string | null };
+  readonly after?: string;
 }
 
 const mostAnswers = 200;
 
 function drawAnswers(id: string, title: string, answers: readonly Answer[]): HtmlPart {
   if (answers.length === 0) return null;
-  return html`<details class="answers" id="${id}"${answers.length <= 10 && html` open`}><summary><h2>${title} <span class="faint">${formatNumber(answers.length)}</span></h2></summary>${answers.length > mostAnswers && html`<p class="faint">The first ${formatNumber(mostAnswers)} of them.</p>`}<ol class="chain">${answers
+  return html`<details class="answers" id="${id}"${answers.length <= 10 && html` open`}><summary><h2>${title} <span class="faint">${formatNumber(answers.length)}</span></h2></summary>${drawFirst(answers.length)}<ol class="chain">${answers
     .slice(0, mostAnswers)
-    .map(
-      ({ session, at, key, met, error, lesson, tag, tone, after }) =>
-        html`<li><p class="eyebrow">${renderTag(tag, tone)} ${at?.slice(0, 10)} ${linkSession(session, undefined, html`${lastPart(session)}, line ${key}`)}</p><div class="steps"><div class="step failed"><span class="label">Met</span><pre>${cutText(met, 300)}${error !== null && `\n${cutText(error, 300)}`}</pre></div>${lesson !== "" && html`<div class="step"><span class="label">Knack</span><pre>${cutText(lesson, 300)}</pre></div>`}${after !== "" && html`<div class="step worked"><span class="label">Then</span><pre>${cutText(after, 300)}</pre></div>`}</div></li>`,
-    )}</ol></details>`;
+    .map((one) => html`<li>${drawAnswer(one)}</li>`)}</ol></details>`;
+}
+
+function drawAnswer({ tags, session, at, key, met, error, lesson, learnedFrom, after }: Answer): Html {
+  const step = (kind: string, label: string, content: HtmlPart) =>
+    html`<div class="step ${kind}"><span class="label">${label}</span><pre>${content}</pre></div>`;
+  return html`<p class="eyebrow">${tags.map((tag) => tag && renderTag(...tag))} ${at?.slice(0, 10)} ${linkSession(session, undefined, html`${lastPart(session)}, line ${key}`)}</p><div class="steps">${step("failed", "Met", html`${cutText(met, 300)}${error !== null && `\n${cutText(error, 300)}`}`)}${lesson !== undefined && step("said", "Knack", renderProse(cutText(lesson, 300)))}${
+    learnedFrom !== undefined &&
+    step(
+      "said",
+      "Learned",
+      html`${learnedFrom.at?.slice(0, 10)} in ${linkSession(learnedFrom.session, undefined, lastPart(learnedFrom.session))}`,
+    )
+  }${after !== undefined && step("worked", "Then", cutText(after, 300))}</div>`;
 }

@@ -3,7 +3,17 @@ import type { Goal, GoalBrief } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { type HtmlPart, html, url } from "../html.ts";
 import { definePage } from "../page.ts";
-import { cutText, lastPart, renderCommand, renderDay, renderEmpty, renderTag } from "../parts.ts";
+import {
+  cutText,
+  formatNumber,
+  lastPart,
+  linkSession,
+  paginate,
+  renderCommand,
+  renderDay,
+  renderEmpty,
+  renderTag,
+} from "../parts.ts";
 
 type RunRow = Awaited<ReturnType<Awaited<ReturnType<Knack["loop"]>>["list"]>>[number];
 
@@ -14,9 +24,6 @@ interface Goals {
   readonly runs: readonly RunRow[];
   readonly nameProject: (id: string) => string;
 }
-
-/** Closed goals that are listed. */
-const mostClosed = 20;
 
 export const goalsPage = definePage<Goals>({
   path: "/goals",
@@ -31,10 +38,10 @@ export const goalsPage = definePage<Goals>({
       nameProject: (id) => names.get(id) ?? lastPart(id),
     };
   },
-  draw: (model, { desk, now }) => ({
+  draw: (model, { desk, now, query }) => ({
     title: "Goals",
     body: html`<h1>Goals and loops</h1><div data-live="goals">
-${drawRuns(model.runs)}
+${drawRuns(model.runs, query("runs"))}
 <h2>Open goals <span class="faint">${model.open.length}</span></h2>
 ${
   model.open.length === 0
@@ -45,16 +52,22 @@ ${
     : html`<ul class="rows">${model.open.map((goal) => drawGoal(goal, model, now))}</ul>`
 }
 ${drawDebts(model)}
-${model.closed.length > 0 && html`<h2>Closed <span class="faint">${model.closed.length}</span></h2><ul class="rows">${model.closed.slice(0, mostClosed).map((goal) => drawGoal(goal, model, now))}</ul>`}</div>`,
+${drawClosed(model, query("page"), now)}</div>`,
   }),
 });
 
+function drawClosed(model: Goals, page: string, now: number): HtmlPart {
+  if (model.closed.length === 0) return null;
+  const { shown, pager } = paginate(model.closed, page, "/goals");
+  return html`<h2>Closed <span class="faint">${formatNumber(model.closed.length)}</span></h2><ul class="rows">${shown.map((goal) => drawGoal(goal, model, now))}</ul>${pager}`;
+}
+
 function drawGoal(
-  { id, text, project, openedAt, outcome, claim, openDebts, category }: GoalBrief,
+  { id, text, project, session, openedAt, outcome, claim, openDebts, category }: GoalBrief,
   { nameProject }: Goals,
   now: number,
 ): HtmlPart {
-  return html`<li>${cutText(text, 200)} ${outcome !== null && renderTag(outcome, outcome === "done" ? "good" : outcome === "failed" ? "bad" : "plain")} ${claim !== null && claim.until > now && renderTag(`taken by ${claim.who}`)} ${openDebts > 0 && renderTag(`owes ${several(openDebts, "lesson")}`, "warm")}<span class="meta">${nameProject(project)} <span>${category}</span> ${renderDay(openedAt)} <code>${id}</code></span></li>`;
+  return html`<li>${cutText(text, 200)} ${outcome !== null && renderTag(outcome, outcome === "done" ? "good" : outcome === "failed" ? "bad" : "plain")} ${claim !== null && claim.until > now && renderTag(`taken by ${claim.who}`)} ${openDebts > 0 && html`<a href="#${id}">${renderTag(`owes ${several(openDebts, "lesson")}`, "warm")}</a>`}<span class="meta">${nameProject(project)} <span>${category}</span> ${renderDay(openedAt)} ${session !== null && linkSession(session, undefined, "its session")} <code>${id}</code></span></li>`;
 }
 
 function drawDebts({ owing }: Goals): HtmlPart {
@@ -64,16 +77,15 @@ function drawDebts({ owing }: Goals): HtmlPart {
   if (debts.length === 0) return null;
   return html`<h2>Owed <span class="faint">${debts.length}</span></h2><ul class="rows">${debts.map(
     ({ id, text, reason, priority, at }) =>
-      html`<li>${cutText(text, 160)} ${renderTag(reason, "warm")}<span class="meta"><span>priority ${priority}</span> ${renderDay(at)} <code>${id}</code></span></li>`,
+      html`<li id="${id}">${cutText(text, 160)} ${renderTag(reason, "warm")}<span class="meta"><span>priority ${priority}</span> ${renderDay(at)} <code>${id}</code></span></li>`,
   )}</ul>`;
 }
 
-function drawRuns(runs: readonly RunRow[]): HtmlPart {
+function drawRuns(runs: readonly RunRow[], page: string): HtmlPart {
   if (runs.length === 0) return null;
-  return html`<h2>Loop runs <span class="faint">${runs.length}</span></h2><ul class="rows">${runs
-    .slice(0, mostClosed)
-    .map(
-      ({ begun, at, ended }) =>
-        html`<li><a href="${url(`/runs/${begun.run}`)}">${cutText(begun.goal, 160)}</a> ${ended ? renderTag(ended.end, ended.end === "completed" ? "good" : "warm") : renderTag("running or stopped", "plain")}<span class="meta">${renderDay(at)} <code>${begun.run}</code> ${ended?.score != null && html`<span>score ${ended.score.toFixed(2)}</span>`}</span></li>`,
-    )}</ul>`;
+  const { shown, pager } = paginate(runs, page, "/goals", {}, "runs");
+  return html`<h2>Loop runs <span class="faint">${formatNumber(runs.length)}</span></h2><ul class="rows">${shown.map(
+    ({ begun, at, ended }) =>
+      html`<li><a href="${url(`/runs/${begun.run}`)}">${cutText(begun.goal, 160)}</a> ${ended ? renderTag(ended.end, ended.end === "completed" ? "good" : "warm") : renderTag("running or stopped", "plain")}<span class="meta">${renderDay(at)} <code>${begun.run}</code> ${ended?.score != null && html`<span>score ${ended.score.toFixed(2)}</span>`}</span></li>`,
+  )}</ul>${pager}`;
 }

@@ -14,13 +14,15 @@ import {
 } from "../../recall/index.ts";
 import { several } from "../../text/index.ts";
 import { drawBars } from "../charts.ts";
-import { readTellings } from "../evidence.ts";
+import { readReport, readTellings, readWeek } from "../evidence.ts";
 import { type Html, type HtmlPart, html, url } from "../html.ts";
 import { definePage, type Visit } from "../page.ts";
 import {
   cutText,
+  formatDay,
   formatNumber,
   linkLesson,
+  linkSeveral,
   parseDays,
   renderChoice,
   renderCommand,
@@ -64,9 +66,9 @@ export const homePage = definePage<Home>({
     const projects = await knack.projects();
     return {
       days,
-      report: await visit.desk.once("report", () => knack.report(0)),
+      report: await readReport(knack, visit.desk),
       holdout: await knack.holdout(),
-      week: await visit.desk.once(`week ${days}`, () => knack.week(since)),
+      week: await readWeek(knack, visit.desk, now, days),
       failures: countDays(
         await visit.desk.once(`failures ${days}`, () => knack.failures(since)),
         (await readTellings(knack, visit.desk)).filter(({ at }) => at >= since),
@@ -97,7 +99,10 @@ export const homePage = definePage<Home>({
 ${drawComparisons(model, visit)}
 ${drawTiles(model)}
 ${drawFailures(model)}
-<div class="columns">${drawWaiting(model)}${drawLearned(model, visit)}</div>
+<div class="columns">${
+            // What waits may say what was said in sessions.
+            !visit.desk.isExport && drawWaiting(model)
+          }${drawLearned(model, visit)}</div>
 ${model.team && drawTeam(model.team)}`,
   }),
 });
@@ -134,12 +139,12 @@ function drawComparisons({ report, holdout }: Home, { desk }: Visit): HtmlPart {
         }),
   );
   return html`<details class="quiet"><summary>What this rests on</summary>
-<p>${several(report.sessions, "session")} in which a person spoke. ${
+<p>${linkSeveral(report.sessions, "session", url("/sessions", { spoken: "1" }))} in which a person spoke. ${
     holdout === 0
       ? html`Nothing is held back. To measure it, hold back one match in ten, at random: ${renderCommand(desk, "config set recall.holdout 0.1")}`
       : html`One match in ${Math.round(1 / holdout)} is held back, at random.`
   }</p>
-${rows.length > 0 && html`${renderTable([["Measured", "main"], ["Compared"], ["With"], ["Without"], ["Difference"]], rows)}<p>After against before is no experiment: anything else that changed meanwhile is in these figures too.</p>`}</details>`;
+${rows.length > 0 && html`${renderTable("What was compared", [["Measured", "main"], ["Compared"], ["With"], ["Without"], ["Difference"]], rows)}<p>After against before is no experiment: anything else that changed meanwhile is in these figures too.</p>`}</details>`;
 }
 
 /** The failures of a day. */
@@ -187,8 +192,11 @@ function drawTiles({ week, failures, waiting, unjudged, days }: Home): Html {
       met,
       "failures",
       met === 0
-        ? "of which a lesson could be made"
-        : `${formatNumber(sum((day) => day.repeats))} had been met before`,
+        ? "that a lesson could be about"
+        : html`${linkCounted(
+            sum((day) => day.repeats),
+            url("/sessions", { failed: days, met: "1" }),
+          )} had been met before`,
       url("/sessions", { failed: days }),
     ],
     [saved.failures, "answered", "a known fix was told", url("/told", { days, what: "failure" })],
@@ -196,7 +204,9 @@ function drawTiles({ week, failures, waiting, unjudged, days }: Home): Html {
     [
       fresh.length,
       "learned",
-      skills.length > 0 ? `and ${several(skills.length, "skill")} written` : "new lessons",
+      skills.length > 0
+        ? html`new lessons, and ${linkSeveral(skills.length, "skill", url("/library", { written: days }))} written`
+        : "new lessons",
       url("/lessons", { since: days }),
     ],
     [
@@ -210,7 +220,9 @@ function drawTiles({ week, failures, waiting, unjudged, days }: Home): Html {
     [
       cost.model > 0 ? formatUsd(cost.model) : "$0",
       "spent",
-      html`<a href="${url("/told", { days })}">${formatNumber(cost.characters)} characters</a> shown in ${several(used.sessions, "session")}`,
+      cost.characters === 0
+        ? "and nothing shown to agents"
+        : html`and <a href="${url("/told", { days })}">${formatNumber(cost.characters)} characters</a> shown in <a href="${url("/sessions", { told: days })}">${several(used.sessions, "session")}</a>`,
       url("/spent", { days }),
     ],
   ];
@@ -220,10 +232,14 @@ function drawTiles({ week, failures, waiting, unjudged, days }: Home): Html {
   )}</ul>`;
 }
 
+function linkCounted(count: number, to: Html): HtmlPart {
+  return count === 0 ? "none" : html`<a href="${to}">${formatNumber(count)}</a>`;
+}
+
 /** Days up to here are shown one by one, more of them in weeks. */
 const mostDays = 31;
 
-function drawFailures({ failures: days, workedAt, since }: Home): HtmlPart {
+function drawFailures({ failures: days, workedAt, since, days: span }: Home): HtmlPart {
   if (workedAt < since)
     return renderEmpty(
       "No agent worked in this time.",
@@ -234,15 +250,30 @@ function drawFailures({ failures: days, workedAt, since }: Home): HtmlPart {
       "Nothing failed in this time.",
       "What fails because of the work at hand, such as a test that is being made to pass, does not count. Other failures will be here, day by day.",
     );
-  const groups = days.length > mostDays ? groupWeeks(days) : days;
+  const isByWeek = days.length > mostDays;
+  const groups = isByWeek ? groupWeeks(days) : days;
+  const dated = (at: number | null) =>
+    at === null ? {} : { from: formatDay(groups[at]?.at ?? 0), for: isByWeek ? "7" : "1" };
+  const toFailed = (more: Readonly<Record<string, string>>) => (at: number | null) =>
+    url("/sessions", { failed: span, ...more, ...dated(at) });
   return drawBars({
-    title: days.length > mostDays ? "Failures by week" : "Failures by day",
-    of: days.length > mostDays ? "Week of" : "Day",
-    labels: groups.map(({ at }) => new Date(at).toISOString().slice(5, 10)),
+    title: isByWeek ? "Failures by week" : "Failures by day",
+    of: isByWeek ? "Week of" : "Day",
+    labels: groups.map(({ at }) => formatDay(at).slice(5)),
     series: [
-      { name: "met before", look: "strong", values: groups.map(({ repeats }) => repeats) },
-      { name: "new", look: "plain", values: groups.map(({ failures, repeats }) => failures - repeats) },
-      { name: "answered", look: "mark", values: groups.map(({ answered }) => answered) },
+      {
+        ...{ name: "met before", look: "strong", to: toFailed({ met: "1" }) },
+        values: groups.map(({ repeats }) => repeats),
+      },
+      {
+        ...{ name: "new", look: "plain", to: toFailed({ met: "0" }) },
+        values: groups.map(({ failures, repeats }) => failures - repeats),
+      },
+      {
+        ...{ name: "answered", look: "mark" },
+        to: (at) => url("/told", { days: span, what: "failure", ...dated(at) }),
+        values: groups.map(({ answered }) => answered),
+      },
     ],
   });
 }

@@ -36,6 +36,7 @@ import {
   renderSpan,
   renderSure,
   renderTag,
+  toEvidence,
 } from "../parts.ts";
 
 type Import = Awaited<ReturnType<Knack["imports"]>>[number];
@@ -206,7 +207,7 @@ export const inboxPage = definePage<Inbox>({
             "Nothing waits for you.",
             html`When sessions teach something worth keeping, it waits here for your yes. ${renderCommand(visit.desk, "learn")} reads your agents' latest sessions.`,
           )}${drawUndo(changed, visit.desk)}`
-        : html`<div class="desk"><section class="list" aria-label="What waits"><h1>Inbox</h1>${drawList(all, chosen, visit)}${drawUndo(changed, visit.desk)}</section>
+        : html`<h1>Inbox</h1><div class="desk"><section class="aside-list" aria-label="What waits"><div class="list">${drawList(all, chosen, visit)}</div><div class="foot">${drawUndo(changed, visit.desk)}${!visit.desk.readOnly && drawKeys()}</div></section>
 <section class="detail" aria-label="${headings[chosen.kind]}" id="detail">${detail}</section></div>`,
   }),
 });
@@ -240,8 +241,19 @@ function drawList(all: readonly Waiting[], chosen: Waiting, visit: Visit): HtmlP
       ({ key, title, from }) =>
         html`<li><a href="${url("/inbox", { item: key })}"${key === chosen.key && html` aria-current="true"`}><span class="what">${renderProse(cutText(title, 110))}</span><span class="faint">${cutText(from, 40)}</span></a></li>`,
     )}</ul>`,
-  )}${pager}${step(at + 1, "j")}${step(at - 1, "k")}
-<p class="keys faint"><kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>y</kbd> yes · <kbd>n</kbd> no · <kbd>e</kbd> edit · <kbd>u</kbd> undo</p>`;
+  )}${pager}${step(at + 1, "j")}${step(at - 1, "k")}`;
+}
+
+function drawKeys(): Html {
+  const keys = [
+    [["j", "k"], "next, previous"],
+    [["y"], "yes"],
+    [["n"], "no"],
+    [["e"], "edit"],
+  ] as const;
+  return html`<p class="keys faint">${keys.map(
+    ([letters, says]) => html`<span>${letters.map((letter) => html`<kbd>${letter}</kbd> `)}${says}</span> `,
+  )}</p>`;
 }
 
 /** A button that decides, and goes on to what is in this place then. */
@@ -297,8 +309,8 @@ function drawDetail(waiting: Waiting, at: number, visit: Visit): Promise<HtmlPar
 
 /** The places where a lesson may be kept, in words. */
 const places: Readonly<Record<LiveReach, string>> = {
-  me: "Only on this machine",
-  repository: "In the repository, for the team",
+  me: "Only for me, here",
+  repository: "For the team, in the repository",
   everywhere: "In all my projects",
 };
 
@@ -306,7 +318,8 @@ async function drawSuggestion(suggestion: Suggestion, at: number, visit: Visit):
   const { lesson, findings, project, reaches } = suggestion;
   const { knack, desk } = visit;
   const reach = reaches.find((one) => one === visit.query("where")) ?? (reaches[0] as LiveReach);
-  const plan = reach === reaches[0] ? suggestion.plan : await knack.plan(lesson, { reach, actor: "person" });
+  // Made for this look: files may have been edited since it was suggested.
+  const plan = await knack.plan(lesson, { reach, actor: "person" });
   const isEditing = visit.query("edit") === "1" && !desk.readOnly;
   const { sessions, firstAt, lastAt } = lesson.state;
   const doubt = explainDoubt(lesson);
@@ -314,7 +327,7 @@ async function drawSuggestion(suggestion: Suggestion, at: number, visit: Visit):
     url("/inbox", { item: lesson.id, where: reach, ...query });
   return html`${drawTitle(lesson, visit.now)}
 ${doubt !== null && html`<p class="look">Look twice: ${doubt}</p>`}
-<p class="why">Seen in ${several(sessions, "session")}, ${renderSpan(firstAt, lastAt)}, in ${
+<p class="why">Seen in <a href="${toEvidence(lesson.id)}">${several(sessions, "session")}</a>, ${renderSpan(firstAt, lastAt)}, in ${
     lesson.scope === "user" ? "all your work" : project.name
   }.</p>
 <h3>What happened</h3>
@@ -409,7 +422,10 @@ async function drawShelved(
   { knack, desk }: Visit,
 ): Promise<HtmlPart> {
   const [first] = kept as [PublishedItem];
-  const lesson = (await knack.lessons()).find(({ id }) => id === first.origin.id) ?? null;
+  const lessons = await desk.once("lessons", () => knack.lessons());
+  const lesson = lessons.find(({ id }) => id === first.origin.id) ?? null;
+  const sources = new Set<string>(first.members ?? [first.origin.id]);
+  const taught = lessons.filter(({ id }) => sources.has(id));
   const fields = { name: first.name, origin: first.origin.id };
   const head = html`<p class="eyebrow">${headings[kind]} · ${first.kind}</p><h2 class="lesson">${first.name}</h2>
 ${first.held !== undefined && html`<p class="look">It waits for your yes: ${first.held}</p>`}
@@ -418,7 +434,13 @@ ${renderFacts([
     "Evidence",
     first.evidence > 0 && `${several(first.evidence, "place")} in ${several(first.sessions, "session")}`,
   ],
-  ["Learned from", lesson && linkLesson(lesson.id, lesson.lesson)],
+  [
+    "Learned from",
+    taught.map(
+      ({ id, lesson: says }) =>
+        html`<div><a href="${toEvidence(id)}">${renderProse(cutText(says, 160))}</a></div>`,
+    ),
+  ],
   ["Written by", first.author && (first.author.by === "agent" ? "the agent" : "a review")],
   ["File", html`<code>${desk.shorten(first.path)}</code>`],
 ])}`;

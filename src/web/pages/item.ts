@@ -1,13 +1,12 @@
 import type { Knack } from "../../open.ts";
 import type { Telling } from "../../recall/index.ts";
 import type { Item } from "../../records/index.ts";
-import { several } from "../../text/index.ts";
-import { drawTellings, findToldSessions, readTellings } from "../evidence.ts";
+import { drawTellings, findToldSessions, readReport, readTellings } from "../evidence.ts";
 import { html } from "../html.ts";
 import { definePage } from "../page.ts";
-import { formatNumber, lastPart, renderCode, renderFacts, renderTag } from "../parts.ts";
+import { lastPart, renderCode, renderFacts, renderTag } from "../parts.ts";
 import { drawVersions } from "./lesson.ts";
-import { drawProblems, findCredit, type ItemCredit, readCatalog } from "./library.ts";
+import { describeCredit, drawProblems, findCredit, type ItemCredit, readCatalog } from "./library.ts";
 
 interface ItemView {
   readonly item: Item;
@@ -35,7 +34,7 @@ export const itemPage = definePage<ItemView>({
     );
     return {
       ...{ item, problems: problems.filter(({ path }) => path === item.path) },
-      credit: findCredit(await desk.once("report", () => knack.report(0)), item),
+      credit: findCredit(await readReport(knack, desk), item),
       ...{ tellings, sessions: await findToldSessions(tellings, knack) },
       versions: item.source === null ? [] : await knack.changeDiffs(item.source),
       project:
@@ -52,16 +51,11 @@ export const itemPage = definePage<ItemView>({
 ${renderFacts([
   ["Written by", item.owner],
   ["File", html`<code>${desk.shorten(item.path)}</code>`],
-  [
-    "Shown",
-    credit && `in ${several(credit.shown, "session")}, ${formatNumber(credit.characters)} characters`,
-  ],
-  ["Used", credit && `in ${several(credit.used, "session")}`],
-  ["Worth", credit && `helpful ${formatNumber(credit.helpful)}, harmful ${formatNumber(credit.harmful)}`],
+  ...describeCredit(credit),
 ])}
 ${drawProblems(problems)}
 <h2>Its words</h2>${renderCode(item.body)}
-<h2>Where it was shown, and what happened then</h2>${
+<h2 id="shown">Where it was shown, and what happened then</h2>${
       tellings.length === 0
         ? html`<p class="faint">Knack put it before no agent yet.</p>`
         : drawTellings([...tellings].reverse().slice(0, mostTellings), sessions)

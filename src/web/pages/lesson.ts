@@ -2,10 +2,10 @@ import { applyDecay, explainDoubt, explainHeldBack, type LessonMove } from "../.
 import { changedFile, type PublishedItem } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
 import type { Telling } from "../../recall/index.ts";
-import type { Event, Lesson, StoredFinding } from "../../records/index.ts";
+import type { Event, Lesson, LessonStatus, StoredFinding } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { drawTrace } from "../charts.ts";
-import { describeFinding, drawTellings, findToldSessions, readTellings } from "../evidence.ts";
+import { describeFinding, drawTellings, findToldSessions, readReport, readTellings } from "../evidence.ts";
 import { type Html, type HtmlPart, html } from "../html.ts";
 import { renderForm } from "../layout.ts";
 import { type Desk, definePage, type Visit } from "../page.ts";
@@ -13,16 +13,18 @@ import {
   lastPart,
   linkLesson,
   linkSession,
+  renderCount,
   renderDay,
   renderDiff,
   renderFacts,
   renderProse,
   renderSpan,
   renderSure,
+  renderTable,
   renderTag,
 } from "../parts.ts";
 import { statusWords } from "./lessons.ts";
-import { readCatalog } from "./library.ts";
+import { describeCredit, findCredit, type ItemCredit, readCatalog } from "./library.ts";
 import { readSessions } from "./sessions.ts";
 
 interface LessonView {
@@ -36,6 +38,7 @@ interface LessonView {
   readonly moves: readonly LessonMove[];
   readonly tellings: readonly Telling[];
   readonly sessions: Awaited<ReturnType<typeof findToldSessions>>;
+  readonly credit: ItemCredit | undefined;
   readonly kept: readonly PublishedItem[];
   readonly versions: readonly LessonVersion[];
 }
@@ -59,6 +62,7 @@ export const lessonPage = definePage<LessonView>({
       ...{ lesson, every, project: names.get(lesson.project) ?? lastPart(lesson.project) },
       ...{ evidence, findings, events: await readEventsOf(findings.slice(0, mostPlaces), knack, desk) },
       moves: await knack.moves(lesson),
+      credit: findCredit(await readReport(knack, desk), { id: lesson.id, source: null }),
       ...{ tellings, sessions: await findToldSessions(tellings, knack) },
       kept: (await knack.shelf()).filter(
         ({ origin, members }) => origin.id === id || members?.includes(lesson.id),
@@ -79,12 +83,12 @@ async function readEventsOf(findings: readonly StoredFinding[], knack: Knack, de
 }
 
 function drawLesson(model: LessonView, { desk, now }: Visit): Html {
-  const { lesson, every, kept, project } = model;
+  const { lesson, every, kept, project, credit } = model;
   const { status, confidence } = applyDecay(lesson.state, now);
   const [says, tone] = statusWords[status];
   const doubt = explainDoubt(lesson);
   const held = explainHeldBack(lesson, every);
-  return html`<p class="eyebrow">${renderTag(says, tone)} ${renderSure(confidence)} <span>${lesson.artifact} for ${
+  return html`<p class="eyebrow">${renderTag(says, tone)} <a href="#sure">${renderSure(confidence)}</a> <span>${lesson.artifact} for ${
     lesson.scope === "user" ? "all your work" : project
   }</span> <code>${lesson.id}</code></p>
 <h1 class="lesson">${renderProse(lesson.lesson)}</h1>
@@ -96,8 +100,9 @@ ${renderFacts([
   ["Then", renderProse(lesson.action)],
   [
     "Seen in",
-    html`${several(lesson.state.sessions, "session")}, ${renderSpan(lesson.state.firstAt, lesson.state.lastAt)}`,
+    html`<a href="#evidence">${several(lesson.state.sessions, "session")}</a>, ${renderSpan(lesson.state.firstAt, lesson.state.lastAt)}`,
   ],
+  ...describeCredit(credit),
   [
     "Kept as",
     kept.map(
@@ -108,7 +113,7 @@ ${renderFacts([
 ])}
 ${drawSteps(lesson)}
 ${drawActions(model, desk)}
-<h2>Evidence</h2>
+<h2 id="evidence">Evidence</h2>
 ${drawEvidence(model)}
 ${drawAgainst(model)}
 ${drawMoves(model, now)}
@@ -189,7 +194,7 @@ const moveWords: Readonly<Record<LessonMove["by"], string>> = {
 
 function drawMoves({ moves, lesson }: LessonView, now: number): HtmlPart {
   if (moves.length === 0) return null;
-  const { confidence } = applyDecay(lesson.state, now);
+  const { confidence, status } = applyDecay(lesson.state, now);
   const faded = (moves.at(-1)?.confidence ?? confidence) - confidence;
   // Where nothing moves any more, that it was seen again is told once.
   const told = moves.filter((move, n) => {
@@ -198,38 +203,78 @@ function drawMoves({ moves, lesson }: LessonView, now: number): HtmlPart {
       one?.by === move.by && one.confidence === move.confidence && one.status === move.status;
     return !(isSame(before) && isSame(next));
   });
-  return html`<h2>How sure Knack is, and what moved it</h2>
+  const rows = told.map(({ at, by, confidence: to, status: became }, n) =>
+    drawMove(at, moveWords[by], to - (told[n - 1]?.confidence ?? 0), to, became),
+  );
+  if (faded > 0.005)
+    rows.push(drawMove(now, "it fades while nothing confirms it", -faded, confidence, status));
+  return html`<h2 id="sure">How sure Knack is, and what moved it</h2>
 ${drawTrace(
   "Confidence",
   moves.map(({ at, confidence: value }) => ({ at, value })),
   now,
-)}
-<ol class="moves">${told.map(({ at, by, confidence: to, status }, n) => {
-    const change = to - (told[n - 1]?.confidence ?? 0);
-    const signed = `${change < 0 ? "−" : "+"}${Math.abs(change).toFixed(2)}`;
-    return html`<li>${renderDay(at)}<span>${moveWords[by]}</span><span class="number ${change < 0 ? "down" : "up"}">${Math.abs(change) >= 0.005 && signed}</span><span class="number">${to.toFixed(2)}</span><span class="faint">${statusWords[status][0]}</span></li>`;
-  })}${
-    faded > 0.005 &&
-    html`<li>${renderDay(now)}<span>it fades while nothing confirms it</span><span class="number down">−${faded.toFixed(2)}</span><span class="number">${confidence.toFixed(2)}</span><span class="faint">${statusWords[applyDecay(lesson.state, now).status][0]}</span></li>`
-  }</ol>`;
+  renderTable(
+    "What moved it",
+    [
+      ["Day", "short"],
+      ["What moved it", "main"],
+      ["By", "number"],
+      ["To", "number"],
+      ["Then", "short"],
+    ],
+    rows,
+  ),
+)}`;
+}
+
+function drawMove(at: number, why: string, change: number, to: number, status: LessonStatus): HtmlPart[] {
+  const signed = `${change < 0 ? "−" : "+"}${Math.abs(change).toFixed(2)}`;
+  return [
+    ...[renderDay(at), why],
+    Math.abs(change) >= 0.005
+      ? html`<span class="${change < 0 ? "down" : "up"}">${signed}</span>`
+      : html`<span class="none">–</span>`,
+    ...[to.toFixed(2), statusWords[status][0]],
+  ];
 }
 
 function drawTold({ tellings, sessions, evidence: { uses } }: LessonView): Html {
-  return html`<h2>Where it was told, and what happened then</h2>${
+  return html`<h2 id="shown">Where it was told, and what happened then</h2>${
     tellings.length === 0
       ? html`<p class="faint">No agent was told of it yet.</p>`
       : drawTellings([...tellings].reverse().slice(0, mostTellings), sessions)
   }
-${
-  uses.length > 0 &&
-  html`<p>Its advice in later sessions: worked ${several(
-    uses.reduce((sum, { ok }) => sum + ok, 0),
+${drawUses(uses)}`;
+}
+
+/** How the call that it recommends went in later sessions. */
+function drawUses(uses: LessonView["evidence"]["uses"]): HtmlPart {
+  if (uses.length === 0) return null;
+  const sum = (count: (use: (typeof uses)[number]) => number) =>
+    uses.reduce((all, use) => all + count(use), 0);
+  const says = `Its advice in later sessions: worked ${several(
+    sum(({ ok }) => ok),
     "time",
   )}, failed ${several(
-    uses.reduce((sum, { failed }) => sum + failed, 0),
+    sum(({ failed }) => failed),
     "time",
-  )}.</p>`
-}`;
+  )}`;
+  return html`<details class="quiet"><summary>${says}</summary>${renderTable(
+    "Its advice in later sessions",
+    [
+      ["Day", "short"],
+      ["Session", "main"],
+      ["Worked", "number"],
+      ["Failed", "number"],
+    ],
+    [...uses]
+      .sort((a, b) => b.at - a.at)
+      .slice(0, mostTellings)
+      .map(({ run, at, ok, failed }) => [
+        ...[renderDay(at), linkSession(run, undefined, lastPart(run).slice(0, 13))],
+        ...[renderCount(ok), renderCount(failed)],
+      ]),
+  )}</details>`;
 }
 
 /** Tellings that are listed. */

@@ -11,12 +11,14 @@ import {
   paginate,
   renderChoice,
   renderCommand,
+  renderCount,
   renderDay,
   renderEmpty,
   renderProse,
   renderSure,
   renderTable,
   renderTag,
+  toEvidence,
 } from "../parts.ts";
 
 /** What is shown of all lessons, as `knack lessons` does by default, or more. */
@@ -25,8 +27,10 @@ const views = [
   ["active", "Active"],
   ["pending", "Pending"],
   ["promoted", "In all projects"],
-  ["conflict-hold", "Held"],
+  ["conflict-hold", "Held back"],
+  ["superseded", "Replaced"],
   ["rejected", "Rejected"],
+  ["retired", "Retired"],
   ["all", "All"],
 ] as const;
 
@@ -98,9 +102,10 @@ ${
         all === 0 ? "No lessons yet." : "No lessons match.",
         all === 0
           ? html`A lesson is what a session taught: a failure and what overcame it, or your own word. ${renderCommand(desk, "learn")} finds them.`
-          : html`${formatNumber(all)} are known.`,
+          : html`${several(all, "lesson")} of other kinds ${all === 1 ? "is" : "are"} here: <a href="${url("/lessons", { status: "all" })}">all lessons</a>.`,
       )
     : html`${renderTable(
+        "Lessons",
         [
           ["Lesson", "main"],
           ["For"],
@@ -115,8 +120,8 @@ ${
           return [
             linkLesson(lesson.id, renderProse(cutText(lesson.lesson, 160))),
             lesson.scope === "user" ? "all your work" : cutText(nameProject(lesson.project), 28),
-            ...[renderTag(says, tone), renderSure(confidence)],
-            ...[formatNumber(lesson.state.sessions), renderDay(lesson.state.lastAt)],
+            ...[renderTag(says, tone), renderSure(confidence, "")],
+            ...[renderCount(lesson.state.sessions, toEvidence(lesson.id)), renderDay(lesson.state.lastAt)],
           ];
         }),
       )}${pager}`

@@ -2,6 +2,7 @@ import type { Knack } from "../../open.ts";
 import { type BenefitReport, describeCure } from "../../recall/index.ts";
 import type { Item } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
+import { readReport, readWeek } from "../evidence.ts";
 import { exact, type Html, type HtmlPart, html, url } from "../html.ts";
 import { type Desk, definePage } from "../page.ts";
 import {
@@ -10,8 +11,10 @@ import {
   lastPart,
   linkLesson,
   paginate,
+  parseDays,
   renderChoice,
   renderCommand,
+  renderCount,
   renderEmpty,
   renderProse,
   renderTable,
@@ -30,6 +33,8 @@ interface Library {
   /** The project in which an agent would be asked, and the others: what it is told depends on where it works. */
   readonly where: string;
   readonly projects: readonly { readonly id: string; readonly name: string; readonly root: string | null }[];
+  /** The names of the skills that agents and reviews wrote in some days; null where that is not asked. */
+  readonly written: { readonly days: number; readonly names: readonly string[] } | null;
   readonly found: readonly Found[];
   readonly matches: readonly Match[];
   readonly nameProject: (id: string) => string;
@@ -60,9 +65,26 @@ export function findCredit(
   return items.find((one) => one.id === id || one.id === source);
 }
 
+/** What came of something, as facts about it; `#shown` is where that is listed. */
+export function describeCredit(credit: ItemCredit | undefined): [term: string, is: HtmlPart][] {
+  if (!credit) return [];
+  const { shown, characters, used, helpful, harmful, saved } = credit;
+  return [
+    [
+      "Shown",
+      html`<a href="#shown">in ${several(shown, "session")}</a>, ${several(characters, "character")}`,
+    ],
+    ["Used", `in ${several(used, "session")}`],
+    ["Worth", html`<a href="#shown">helpful ${helpful}, harmful ${harmful}, saved ${saved}</a>`],
+  ];
+}
+
 export const libraryPage = definePage<Library>({
   path: "/library",
-  read: async ({ knack, desk, query }) => {
+  read: async ({ knack, desk, now, query }) => {
+    const days = parseDays(query("written"));
+    const written =
+      query("written") === "" ? null : { days, names: (await readWeek(knack, desk, now, days)).skills };
     const asked = query("q").trim().slice(0, 2_000);
     const { items, problems } = await readCatalog(knack, desk);
     const projects = [...(await knack.projects())].sort((a, b) => b.lastAt - a.lastAt);
@@ -72,9 +94,9 @@ export const libraryPage = definePage<Library>({
     const where = isOf(query("in")) ?? isOf(here) ?? projects.find(({ root }) => root !== null);
     const cwd = where?.root ?? undefined;
     return {
-      ...{ items, problems, asked, where: where?.id ?? "", projects },
+      ...{ items, problems, asked, where: where?.id ?? "", projects, written },
       rules: (await knack.shelf()).filter(({ kind, reach }) => kind === "rule" && reach !== "draft"),
-      report: await desk.once("report", () => knack.report(0)),
+      report: await readReport(knack, desk),
       found: asked === "" ? [] : await knack.find(asked, cwd),
       matches: asked === "" ? [] : (await knack.recall(asked, cwd)).matches,
       nameProject: (id) => (id === "user" ? "all your work" : (names.get(id) ?? lastPart(id))),
@@ -87,7 +109,7 @@ export const libraryPage = definePage<Library>({
 });
 
 function drawLibrary(
-  { items, problems, rules, report, nameProject, where, projects }: Library,
+  { items, problems, rules, report, nameProject, where, projects, written }: Library,
   kind: string,
   page: string,
   desk: Desk,
@@ -101,7 +123,9 @@ function drawLibrary(
       to: `/lessons/${origin.id}`,
     })),
   ].sort((a, b) => (b.credit?.shown ?? 0) - (a.credit?.shown ?? 0) || (a.name < b.name ? -1 : 1));
-  const wanted = rows.filter((row) => kind === "" || row.kind === kind);
+  const wanted = rows.filter(
+    (row) => (kind === "" || row.kind === kind) && (written === null || written.names.includes(row.name)),
+  );
   const { shown, pager } = paginate(wanted, page, "/library", { kind });
   const broken = new Map(problems.map((one) => [one.path, one]));
   const count = (of: string) => (of === "" ? rows.length : rows.filter((row) => row.kind === of).length);
@@ -117,7 +141,11 @@ function drawLibrary(
         ),
     )
   }</div>
-<p class="why">Everything your agents can be given: what it is for, how often Knack showed it and agents used it, in sessions, and what came of that.</p>
+<p class="why">${
+    written === null
+      ? "Everything your agents can be given: what it is for, how often Knack showed it and agents used it, in sessions, and what came of that."
+      : html`${several(written.names.length, "skill")} that agents and reviews wrote or changed in the last ${several(written.days, "day")}, as far as they are still there. <a href="/library">Everything</a>`
+  }</p>
 ${!isExport && drawSearch({ asked: "", where, projects })}
 ${
   shown.length === 0
@@ -126,6 +154,7 @@ ${
         html`What you keep of what sessions teach is listed here, beside everything your agents have already: how often it was shown, used, and what it was worth. ${renderCommand(desk, "learn")} finds lessons.`,
       )
     : html`${renderTable(
+        "Library",
         [
           ...[["Name", "main"] as const, ["For"] as const],
           ...["Shown", "Used", "Helpful", "Harmful", "Saved", "Characters"].map(
@@ -140,9 +169,7 @@ ${
             html`<a href="${url(row.to)}"><b>${row.name}</b></a> ${renderTag(row.kind)} ${row.owner !== "knack" && html`<span class="faint">${row.owner}</span>`}<br><span class="faint">${cutText(row.description, 150)}</span>`,
             cutText(nameProject(row.scopeId), 24),
             ...[times, used, helpful, harmful, saved, characters].map((value) =>
-              value > 0
-                ? html`<a href="${url(row.to)}">${formatNumber(value)}</a>`
-                : html`<span class="faint">–</span>`,
+              renderCount(value, html`${url(row.to)}#shown`),
             ),
             problem
               ? html`<span title="${problem.message}">${renderTag(problem.severity, problem.severity === "error" ? "bad" : "warm")}</span>`

@@ -11,12 +11,16 @@ import {
   formatNumber,
   lastPart,
   linkLesson,
+  linkSession,
   pageSize,
+  renderChoice,
   renderDay,
   renderFacts,
   renderProse,
   renderTag,
+  type SessionPart,
   sessionKey,
+  toEvents,
 } from "../parts.ts";
 import { readLeads, readSessions } from "./sessions.ts";
 
@@ -25,8 +29,7 @@ type Judged = Awaited<ReturnType<Knack["judged"]>>[number];
 interface SessionModel {
   readonly session: SessionView;
   readonly events: readonly Event[];
-  readonly tellings: readonly Telling[];
-  /** Those by the event at which they were. */
+  /** What agents were told, by the event at which it was. */
   readonly told: ReadonlyMap<string, readonly Telling[]>;
   readonly leads: readonly Lead[];
   readonly judged: Judged | undefined;
@@ -57,17 +60,25 @@ export const sessionPage = definePage<SessionModel>({
     const own = getSessionId(session);
     const tellings = (await readTellings(knack, desk)).filter((one) => one.session === own);
     return {
-      ...{ session, events, taught, tellings, told: placeTellings(tellings, events) },
+      ...{ session, events, taught, told: placeTellings(tellings, events) },
       leads: (await readLeads(knack, desk)).flatMap((one) => (one.session.id === session.id ? one.lead : [])),
       judged: (await desk.once("judged", () => knack.judged())).find((one) => one.session === session.id),
     };
   },
   draw: (model, { desk, query }) => {
-    const { session, events, tellings, leads, judged } = model;
+    const { session, events, leads, judged } = model;
     const { counts, startedAt, endedAt, format, project, path } = session;
-    const last = Math.max(1, Math.ceil(events.length / pageEvents));
-    const page = Math.min(last, Math.max(1, Number.parseInt(query("page"), 10) || 1));
-    const shown = events.slice((page - 1) * pageEvents, page * pageEvents);
+    const show = parts.find(([part]) => part === query("show"))?.[0] ?? "";
+    const isShown = choosePart(model);
+    const wanted = show === "" ? events : events.filter((event) => isShown[show](event));
+    const last = Math.max(1, Math.ceil(wanted.length / pageEvents));
+    // A link to one of its events leads to the page that has it.
+    const at = wanted.findIndex(({ ref }) => ref === query("at"));
+    const asked = at < 0 ? Number.parseInt(query("page"), 10) || 1 : Math.floor(at / pageEvents) + 1;
+    const page = Math.min(last, Math.max(1, asked));
+    const shown = wanted.slice((page - 1) * pageEvents, page * pageEvents);
+    const link = (part: SessionPart, says: string) =>
+      events.some(isShown[part]) ? html`<a href="${toEvents(session.id, part)}">${says}</a>` : says;
     const minutes =
       startedAt !== null && endedAt !== null ? Math.round((endedAt - startedAt) / 60_000) : null;
     return {
@@ -75,43 +86,89 @@ export const sessionPage = definePage<SessionModel>({
       body: html`<p class="eyebrow">${renderTag(format)} ${project.name} ${renderDay(startedAt)} session <code>${lastPart(getSessionId(session)).slice(0, 13)}</code></p>
 <h1 class="lesson">${cutText(events.find(isPersons)?.text ?? "Session", 160)}</h1>
 ${renderFacts([
+  // Where its events are there, what is offered of them says how many.
   [
     "It had",
-    html`${several(counts.prompts, "prompt")}, ${several(counts.calls, "call")}, ${linkFirst(shown, "failed", `${formatNumber(counts.failed)} failed`)}, ${linkFirst(shown, "rejected", `${formatNumber(counts.rejected)} rejected`)}`,
+    events.length === 0 &&
+      `${several(counts.prompts, "prompt")}, ${several(counts.calls, "call")}, ${formatNumber(counts.failed)} failed, ${formatNumber(counts.rejected)} rejected`,
   ],
   ["It took", minutes !== null && minutes > 0 && several(minutes, "minute")],
-  ["Knack told", tellings.length > 0 && several(tellings.length, "thing")],
-  ["Leads", describeLeads(leads, judged)],
+  ["Leads", describeLeads(leads, judged, link)],
   ["Transcript", html`<code>${desk.shorten(path)}</code>`],
 ])}
-${judged && judged.aside.length > 0 && html`<details class="quiet"><summary>${several(judged.aside.length, "lead")} left aside by ${judged.model}</summary><ul>${judged.aside.map(({ what, because }) => html`<li>${what}: <span class="faint">${because}</span></li>`)}</ul></details>`}
+${judged && judged.aside.length > 0 && html`<details class="quiet" id="aside"><summary>${several(judged.aside.length, "lead")} left aside by ${judged.model}</summary><ul>${judged.aside.map(({ what, because }) => html`<li>${what}: <span class="faint">${because}</span></li>`)}</ul></details>`}
 ${
   events.length === 0
     ? html`<p class="look">The words of this session are not kept any more; its counts are.</p>`
-    : html`<ol class="timeline">${shown.map((event) => drawEvent(event, model, desk))}</ol>`
+    : html`${drawParts(model, show)}<ol class="timeline">${shown.map((event) => drawEvent(event, model, desk, show !== ""))}</ol>`
 }
-${last > 1 && drawPager(session.id, page, last)}`,
+${last > 1 && drawPager(session.id, show, page, last)}`,
     };
   },
 });
 
-/** Leads to the first call here that came out so. */
-function linkFirst(events: readonly Event[], outcome: "failed" | "rejected", says: string): HtmlPart {
-  const first = events.find((event) => event.outcome === outcome);
-  return first ? html`<a href="#${first.ref}">${says}</a>` : says;
+/** What may be looked at by itself, in the order in which it is offered. */
+const parts: readonly (readonly [part: SessionPart, name: string])[] = [
+  ["prompts", "Prompts"],
+  ["calls", "Calls"],
+  ["failed", "Failed"],
+  ["rejected", "Rejected"],
+  ["told", "Told"],
+  ["leads", "Leads"],
+  ["taught", "Taught"],
+];
+
+/** Which events are of each part. */
+function choosePart({
+  told,
+  leads,
+  taught,
+}: SessionModel): Readonly<Record<SessionPart, (event: Event) => boolean>> {
+  const led = new Set(leads.map(({ refs }) => refs[0]));
+  return {
+    prompts: isPersons,
+    calls: ({ kind }) => kind === "call",
+    failed: ({ outcome }) => outcome === "failed",
+    rejected: ({ outcome }) => outcome === "rejected",
+    told: ({ ref }) => told.has(ref),
+    leads: ({ ref }) => led.has(ref),
+    taught: ({ ref }) => taught.has(ref),
+  };
 }
 
-function describeLeads(leads: readonly Lead[], judged: Judged | undefined): HtmlPart {
-  if (judged)
-    return html`judged by ${judged.model}: ${several(judged.lessons.length, "lesson")}, ${several(judged.aside.length, "lead")} left aside`;
+function drawParts(model: SessionModel, show: string): HtmlPart {
+  const isShown = choosePart(model);
+  const { session, events } = model;
+  const path = `/sessions/${sessionKey(session.id)}`;
+  const offered = parts.flatMap(([part, name]) => {
+    const count = events.filter(isShown[part]).length;
+    const choice = [`${name} ${formatNumber(count)}`, toEvents(session.id, part), part === show] as const;
+    return count === 0 && part !== show ? [] : [choice];
+  });
+  const all = [`Everything ${formatNumber(events.length)}`, url(path), show === ""] as const;
   return (
-    leads.length > 0 && html`${several(leads.length, "place")} where something may be learned, not judged yet`
+    offered.length > 0 && html`<div class="parts">${renderChoice("What of it", [all, ...offered])}</div>`
   );
 }
 
-function drawPager(id: string, page: number, last: number): Html {
+function describeLeads(
+  leads: readonly Lead[],
+  judged: Judged | undefined,
+  link: (part: SessionPart, says: string) => HtmlPart,
+): HtmlPart {
+  if (judged)
+    return html`judged by ${judged.model}: ${link("taught", several(judged.lessons.length, "lesson"))}, <a href="#aside">${several(judged.aside.length, "lead")}</a> left aside`;
+  return (
+    leads.length > 0 &&
+    html`${link("leads", several(leads.length, "place"))} where something may be learned, not judged yet`
+  );
+}
+
+function drawPager(id: string, show: string, page: number, last: number): Html {
   const to = (n: number, says: string) =>
-    n >= 1 && n <= last && html`<a href="${url(`/sessions/${sessionKey(id)}`, { page: n })}">${says}</a>`;
+    n >= 1 &&
+    n <= last &&
+    html`<a href="${url(`/sessions/${sessionKey(id)}`, { show, page: n })}">${says}</a>`;
   return html`<nav class="pager" aria-label="Further pages">${to(page - 1, "← Earlier")}<span>part ${page} of ${last}</span>${to(page + 1, "Later →")}</nav>`;
 }
 
@@ -137,22 +194,30 @@ function placeTellings(tellings: readonly Telling[], events: readonly Event[]): 
 /** Lines of a text that are shown before it is unfolded. */
 const openChars = 600;
 
-function drawEvent(event: Event, { told: placed, leads, taught }: SessionModel, { shorten }: Desk): HtmlPart {
+function drawEvent(
+  event: Event,
+  { told: placed, leads, taught, session }: SessionModel,
+  { shorten }: Desk,
+  isPart: boolean,
+): HtmlPart {
   const lead = leads.find(({ refs }) => refs[0] === event.ref);
   const lessons = taught.get(event.ref) ?? [];
   const told = placed.get(event.ref) ?? [];
-  return html`<li id="${event.ref}" class="event ${event.kind} ${event.outcome ?? ""}">${drawWhat(event, shorten)}${
+  // From a part of the timeline it leads to its place in the whole.
+  const label = isPart
+    ? html`<span class="ref">${linkSession(session.id, event.ref, event.ref)}</span>`
+    : html`<a class="ref" href="#${event.ref}">${event.ref}</a>`;
+  return html`<li id="${event.ref}" class="event ${event.kind} ${event.outcome ?? ""}">${drawWhat(event, shorten, label)}${
     lessons.length > 0 &&
     html`<p class="mark-lesson">Taught: ${lessons.map(({ id, lesson }, n) => html`${n > 0 && "; "}${linkLesson(id, renderProse(cutText(lesson, 160)))}`)}</p>`
   }${lead && html`<p class="mark-lead">A lead: ${cutText(lead.summary, 200)} <span class="faint">${lead.kind}, not judged yet</span></p>`}${told.map(
     ({ how, text, id, outcome }) =>
-      html`<p class="mark-told">Knack ${how === "withheld" ? "held back" : how === "told" ? "told" : "offered"}: ${how === "told" ? linkLesson(id, renderProse(cutText(text, 300))) : cutText(text, 300)} ${outcome && renderTag(outcome.verdict, outcome.verdict === "helpful" ? "good" : "bad")}</p>`,
+      html`<p class="mark-told">Knack ${how === "withheld" ? "held back" : how === "told" ? "told" : "offered"}: ${how === "told" ? linkLesson(id, renderProse(cutText(text.replace(/^Knack: /, ""), 300))) : cutText(text, 300)} ${outcome && renderTag(outcome.verdict, outcome.verdict === "helpful" ? "good" : "bad")}</p>`,
   )}</li>`;
 }
 
-function drawWhat(event: Event, shorten: Desk["shorten"]): HtmlPart {
-  const { kind, ref, text, sidechain } = event;
-  const label = html`<a class="ref" href="#${ref}">${ref}</a>`;
+function drawWhat(event: Event, shorten: Desk["shorten"], label: Html): HtmlPart {
+  const { kind, text, sidechain } = event;
   if (kind === "call") return drawCall(event, label, shorten);
   const who =
     kind === "prompt" ? (isPersons(event) ? "You" : "A program") : kind === "reply" ? "The agent" : "Note";
@@ -177,8 +242,8 @@ function drawCall(
 }
 
 function drawText(text: string, kind: string): HtmlPart {
-  if (text.length <= openChars) return html`<div class="${kind}">${text}</div>`;
+  if (text.length <= openChars) return html`<div class="${kind}">${renderProse(text)}</div>`;
   const start = text.slice(0, openChars).replace(/\s+\S*$/, "");
   const rest = text.slice(start.length);
-  return html`<div class="${kind}">${start}</div><details class="quiet"><summary>${several(rest.trim().split("\n").length, "more line")}</summary><div class="${kind}">${rest.replace(/^\s*\n/, "")}</div></details>`;
+  return html`<div class="${kind}">${renderProse(start)}</div><details class="quiet"><summary>${several(rest.trim().split("\n").length, "more line")}</summary><div class="${kind}">${renderProse(rest.replace(/^\s*\n/, ""))}</div></details>`;
 }

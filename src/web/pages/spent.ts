@@ -33,6 +33,7 @@ ${
         "Judging sessions, writing skills and reviews ask a model where you allow it. Each call is listed here with its price.",
       )
     : html`${renderTable(
+        "Calls of models",
         [
           ["Day", "short"],
           ["For", "main"],

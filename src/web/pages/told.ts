@@ -3,7 +3,15 @@ import { several } from "../../text/index.ts";
 import { drawTellings, findToldSessions, readTellings } from "../evidence.ts";
 import { html, url } from "../html.ts";
 import { definePage } from "../page.ts";
-import { formatNumber, paginate, parseDays, renderChoice, renderEmpty } from "../parts.ts";
+import {
+  describeWhen,
+  formatNumber,
+  paginate,
+  parseDays,
+  readDays,
+  renderChoice,
+  renderEmpty,
+} from "../parts.ts";
 
 /** What can be looked at of what agents were told. */
 const views = [
@@ -18,19 +26,25 @@ export const toldPage = definePage({
   read: async ({ knack, desk, now, query }) => {
     const days = parseDays(query("days"));
     const since = now - days * 86_400_000;
-    const all = (await readTellings(knack, desk)).filter(({ how, at }) => how !== "withheld" && at >= since);
+    const dated = readDays(query);
+    const all = (await readTellings(knack, desk)).filter(
+      ({ how, at }) =>
+        how !== "withheld" && at >= since && (dated === null || (at >= dated.from && at < dated.to)),
+    );
     const sessions = await findToldSessions(all, knack);
     return {
-      days,
+      when: describeWhen(days, dated),
       all,
       sessions,
       listed: { "": all, failure: all.filter(isAtFailure), saved: findSaved(all) },
     };
   },
-  draw: ({ days, all, sessions, listed }, { query }) => {
+  draw: ({ when, all, sessions, listed }, { query }) => {
+    const asked = Object.fromEntries(["days", "from", "for"].map((name) => [name, query(name)]));
     const view = views.find(([key]) => key === query("what"))?.[0] ?? "";
     const { shown, pager } = paginate([...listed[view]].reverse(), query("page"), "/told", {
-      ...{ days: String(days), what: view },
+      ...asked,
+      what: view,
     });
     const characters = all.reduce((sum, { text }) => sum + text.length, 0);
     return {
@@ -41,12 +55,12 @@ export const toldPage = definePage({
           ([key, name]) =>
             [
               `${name} ${formatNumber(listed[key].length)}`,
-              url("/told", { days, what: key }),
+              url("/told", { ...asked, what: key }),
               key === view,
             ] as const,
         ),
       )}</div>
-<p class="why">In the last ${several(days, "day")}: ${formatNumber(characters)} characters in ${several(new Set(all.map(({ session }) => session)).size, "session")}.</p>
+<p class="why">${capitalize(when)}: ${formatNumber(characters)} characters in ${several(new Set(all.map(({ session }) => session)).size, "session")}.</p>
 ${
   shown.length === 0
     ? renderEmpty(
@@ -58,6 +72,10 @@ ${
     };
   },
 });
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 function isAtFailure({ how, occasion }: Telling): boolean {
   return how === "told" && occasion === "failure";
