@@ -228,7 +228,6 @@ const allowed: Record<string, readonly string[]> = {
     "authoring",
     "base",
     "d3-scale",
-    "d3-shape",
     "failures",
     "hono",
     "hono/body-limit",

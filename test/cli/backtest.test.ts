@@ -48,6 +48,7 @@ describe("knack backtest", () => {
     const told = JSON.parse(stdout);
     expect(Object.keys(told)).toEqual([
       ...figures,
+      "replayed",
       "hits",
       "wrongs",
       "unanswered",

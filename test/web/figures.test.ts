@@ -35,9 +35,14 @@ const readRows = (text: string) =>
   [...(/<tbody[^>]*>(.*?)<\/tbody>/s.exec(text)?.[1] ?? "").matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)].map(
     ([, row]) =>
       [...(row ?? "").matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/gs)].map(([, cell]) =>
-        (cell ?? "").replace(/<[^>]*>/g, "").trim(),
+        readText(cell ?? "").trim(),
       ),
   );
+
+const readText = (markup: string) => markup.replace(/<[^>]*>/g, "");
+
+/** A number of a table, which shows none as a dash. */
+const readCount = (cell = "") => (cell === "–" ? 0 : Number(cell));
 
 async function readTile(name: string): Promise<{ figure: string; says: string; text: string }> {
   const { text } = await page.get("/");
@@ -78,7 +83,8 @@ describe("A figure on the home page", () => {
     const spent = await readTile("spent");
     expect(spent.figure).toBe("$0");
     expect(spent.text).toContain("No model was called.");
-    expect(spent.says.replace(/<[^>]*>/g, "")).toBe(`${week.cost.characters} characters shown in 3 sessions`);
+    expect(readText(spent.says)).toBe(`and ${week.cost.characters} characters shown in 3 sessions`);
+    expect(readRows((await page.get("/sessions?told=7")).text)).toHaveLength(3);
     const told = await page.get("/told?days=7");
     expect(told.text).toContain(`${week.cost.characters} characters in 3 sessions.`);
     const unjudged = await page.get("/sessions?unjudged=1");
@@ -88,9 +94,11 @@ describe("A figure on the home page", () => {
   test("about failures counts each once for a session, and tells which had been met before", async () => {
     const failures = await readTile("failures");
     const rows = readRows(failures.text);
-    const sum = (column: number) => rows.reduce((all, row) => all + Number(row.at(column)), 0);
-    expect([failures.figure, failures.says]).toEqual(["5", "3 had been met before"]);
+    const sum = (column: number) => rows.reduce((all, row) => all + readCount(row.at(column)), 0);
+    expect([failures.figure, readText(failures.says)]).toEqual(["5", "3 had been met before"]);
     expect([sum(-2), sum(-1)]).toEqual([5, 3]);
+    const metBefore = readRows((await page.get("/sessions?failed=7&met=1")).text);
+    expect(metBefore.map((row) => [row.at(-2), row.at(-1)])).toEqual([1, 2, 3].map(() => ["1", "1"]));
     const chart = await page.get("/");
     expect(chart.text).toMatch(/met before <b>3<\/b>.*new <b>2<\/b>.*answered <b>3<\/b>/s);
   });

@@ -303,13 +303,13 @@ function drawTeam({ name, report: { all, repositories } }: NonNullable<Home["tea
     ...[cutText(repository, 60), formatNumber(lessons), describe(before), describe(after)],
     concludeMeasure("failedAgain", difference),
   ]);
-  const columns: Parameters<typeof renderTable>[0] = [
+  const columns: Parameters<typeof renderTable>[1] = [
     ...[["Repository", "main"], ["Lessons"], ["Met before"], ["Met after"], ["Difference"]],
   ] as const;
   return html`<section><h2>What ${name} shares</h2>${
     rows.length === 0
       ? html`<p class="faint">Nothing to compare yet: no shared lesson is about a failure in a repository.</p>`
-      : html`<p>Sessions that met a failure whose lesson the team shares, before and after it was shared. In all: ${concludeMeasure("failedAgain", all)}. No experiment: other things changed meanwhile, too.</p>${renderTable(columns, rows)}`
+      : html`<p>Sessions that met a failure whose lesson the team shares, before and after it was shared. In all: ${concludeMeasure("failedAgain", all)}. No experiment: other things changed meanwhile, too.</p>${renderTable("Before and after it was shared", columns, rows)}`
   }</section>`;
 }
 
