@@ -234,8 +234,7 @@ export type BriefFacts = Pick<
 >;
 
 /** A goal in short, for reading many. */
-export interface GoalBrief
-  extends Pick<Goal, "id" | "project" | "session" | "text" | "category" | "by" | "openedAt"> {
+export interface GoalBrief extends Pick<Goal, "id" | "project" | "text" | "category" | "by" | "openedAt"> {
   readonly closedAt: number | null;
   readonly outcome: GoalOutcome | null;
   readonly lesson: GoalClosed["lesson"] | null;
@@ -311,10 +310,10 @@ export function foldGoal(entries: readonly GoalEntry[]): Goal | null {
 }
 
 export function briefGoal(goal: Goal): GoalBrief {
-  const { id, project, session, text, category, by, openedAt, closed, kept, observations, batch } = goal;
+  const { id, project, text, category, by, openedAt, closed, kept, observations, batch } = goal;
   const { claim, debts } = goal;
   return {
-    ...{ id, project, session, text: text.slice(0, briefChars), category, by, openedAt },
+    ...{ id, project, text: text.slice(0, briefChars), category, by, openedAt },
     ...{ closedAt: closed?.at ?? null, outcome: closed?.outcome ?? null, lesson: closed?.lesson ?? null },
     facts: closed === null ? null : pickFacts(closed.facts),
     keptAt: kept[0]?.at ?? null,

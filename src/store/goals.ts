@@ -1,6 +1,5 @@
 import { type Kysely, type SqlBool, sql } from "kysely";
 import {
-  type BriefFacts,
   briefGoal,
   compareGoalEntries,
   foldGoal,
@@ -19,16 +18,25 @@ export function createGoals(db: Kysely<Tables>) {
     (await selectRows(db, "goal", { where, in: values, orderBy: ["opened_at", "id"] })).flatMap(
       ({ entries }) => foldGoal(parseJson(entries) as GoalEntry[]) ?? [],
     );
-  const listBriefs = async (condition: ReturnType<typeof sql<SqlBool>>): Promise<GoalBrief[]> => {
-    // One row for all: there may be thousands, and each value fetched costs time.
-    const all = readText(sql`'[' || coalesce(group_concat(brief, ','), '') || ']'`).as("all");
+  const listBriefs = async (condition: ReturnType<typeof sql<SqlBool>>, project: string | null) => {
+    // One row for all, and one list for each column: there may be thousands, and each value fetched costs time.
     const row = await db
       .selectFrom("goal")
-      .select(all)
+      .select([
+        listOf(sql`json_quote(id)`).as("ids"),
+        listOf(project === null ? sql`json_quote(project)` : sql`null`).as("projects"),
+        listOf(sql`opened_at`).as("opened"),
+        listOf(sql`coalesce(closed_at, 0)`).as("closed"),
+        listOf(sql`'[' || brief || ']'`).as("briefs"),
+      ])
       .where("brief", "<>", "")
       .where(condition)
       .executeTakeFirstOrThrow();
-    const briefs = (parseJson(row.all) as PackedBrief[]).map(unpackBrief);
+    const [ids, projects] = [parseJson(row.ids) as GoalId[], parseJson(row.projects) as string[]];
+    const [opened, closed] = [parseJson(row.opened) as number[], parseJson(row.closed) as number[]];
+    const briefs = (parseJson(row.briefs) as PackedBrief[]).map((packed, at) =>
+      unpackBrief(ids[at] ?? "", project ?? projects[at] ?? "", opened[at] ?? 0, closed[at] ?? 0, packed),
+    );
     return briefs.sort((a, b) => a.openedAt - b.openedAt || (a.id < b.id ? -1 : 1));
   };
   return {
@@ -36,9 +44,9 @@ export function createGoals(db: Kysely<Tables>) {
     ofSession: (session: SessionId) => select("session", [session]),
     /** Of a project, or of all, in the order in which they were opened. */
     briefs: (project: string | null) =>
-      listBriefs(project === null ? sql<SqlBool>`true` : sql<SqlBool>`project = ${project}`),
+      listBriefs(project === null ? sql<SqlBool>`true` : sql<SqlBool>`project = ${project}`, project),
     /** Those of a project that are open. */
-    open: (project: string) => listBriefs(sql<SqlBool>`project = ${project} and closed_at is null`),
+    open: (project: string) => listBriefs(sql<SqlBool>`project = ${project} and closed_at is null`, project),
     absorb: async (entries: readonly LedgerEntry[]): Promise<void> => {
       const added = new Map<GoalId, GoalEntry[]>();
       for (const entry of entries.filter(isGoalEntry))
@@ -54,7 +62,7 @@ export function createGoals(db: Kysely<Tables>) {
           ...{ id, project: first?.project ?? "", session: goal?.session ?? null },
           ...{ opened_at: goal?.openedAt ?? first?.at ?? 0, closed_at: goal?.closed?.at ?? null },
           ...{
-            brief: goal === null ? "" : JSON.stringify(packBrief(briefGoal(goal))),
+            brief: goal === null ? "" : JSON.stringify(packBrief(briefGoal(goal))).slice(1, -1),
             entries: JSON.stringify(all),
           },
         };
@@ -64,55 +72,61 @@ export function createGoals(db: Kysely<Tables>) {
   };
 }
 
-/** A brief without the names of its fields: of twenty thousand they are half of what is read. */
+/** The values of all rows as a list in JSON. */
+function listOf(value: ReturnType<typeof sql>) {
+  return readText(sql`'[' || coalesce(group_concat(${value}, ','), '') || ']'`);
+}
+
+/** A brief without the names of its fields, and without what has columns: of twenty thousand that is most of it. */
 type PackedBrief = ReturnType<typeof packBrief>;
 
 function packBrief({ facts, ...brief }: GoalBrief) {
-  const { id, project, session, text, category, by, openedAt, closedAt, outcome, lesson } = brief;
-  const { keptAt, best, batch, recheckAt, claim, openDebts } = brief;
+  const { text, category, by, outcome, lesson, keptAt, best, batch, recheckAt, claim, openDebts } = brief;
+  // Facts stand in the same list: another one in each brief would take as long to read as all else.
   // biome-ignore format: a list of names reads better in rows
   return [
-    id, project, session, text, category, by, openedAt, closedAt, outcome, lesson,
-    keptAt, best, batch, recheckAt, claim, openDebts, facts === null ? null : packFacts(facts),
+    text, category, by, outcome, lesson, keptAt, best, batch, recheckAt, claim, openDebts,
+    facts?.calls ?? null, facts?.failed ?? 0, facts?.overcome ?? 0, facts?.corrections ?? 0, facts?.retries ?? 0,
+    facts?.reverted ?? 0, facts?.dependencies ?? 0,
   ] as const;
 }
 
 /** By its places, into a plain literal: taken apart or spread, so many would take several times as long. */
-function unpackBrief(packed: PackedBrief): GoalBrief {
+function unpackBrief(
+  id: GoalId,
+  project: string,
+  openedAt: number,
+  closedAt: number,
+  packed: PackedBrief,
+): GoalBrief {
   return {
-    id: packed[0],
-    project: packed[1],
-    session: packed[2],
-    text: packed[3],
-    category: packed[4],
-    by: packed[5],
-    openedAt: packed[6],
-    closedAt: packed[7],
-    outcome: packed[8],
-    lesson: packed[9],
-    keptAt: packed[10],
-    best: packed[11],
-    batch: packed[12],
-    recheckAt: packed[13],
-    claim: packed[14],
-    openDebts: packed[15],
-    facts: packed[16] === null ? null : unpackFacts(packed[16]),
-  };
-}
-
-function packFacts({ calls, failed, overcome, corrections, retries, reverted, dependencies }: BriefFacts) {
-  return [calls, failed, overcome, corrections, retries, reverted, dependencies];
-}
-
-function unpackFacts(counts: readonly number[]): BriefFacts {
-  return {
-    calls: counts[0] ?? 0,
-    failed: counts[1] ?? 0,
-    overcome: counts[2] ?? 0,
-    corrections: counts[3] ?? 0,
-    retries: counts[4] ?? 0,
-    reverted: counts[5] ?? 0,
-    dependencies: counts[6] ?? 0,
+    id,
+    project,
+    openedAt,
+    closedAt: closedAt === 0 ? null : closedAt,
+    text: packed[0],
+    category: packed[1],
+    by: packed[2],
+    outcome: packed[3],
+    lesson: packed[4],
+    keptAt: packed[5],
+    best: packed[6],
+    batch: packed[7],
+    recheckAt: packed[8],
+    claim: packed[9],
+    openDebts: packed[10],
+    facts:
+      packed[11] === null
+        ? null
+        : {
+            calls: packed[11],
+            failed: packed[12],
+            overcome: packed[13],
+            corrections: packed[14],
+            retries: packed[15],
+            reverted: packed[16],
+            dependencies: packed[17],
+          },
   };
 }
 

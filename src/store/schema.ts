@@ -2,7 +2,7 @@ import { type AliasedRawBuilder, type Kysely, type RawBuilder, sql } from "kysel
 import { KnackError } from "../base/index.ts";
 
 /** Databases of another version are refused. Raise it with every change below. */
-export const schemaVersion = 11;
+export const schemaVersion = 12;
 
 /**
  * Tables as they are on disk: a name and a type of SQLite's for each column, with "?" where it may be null. Times are
@@ -91,7 +91,10 @@ const tables = {
       last_at integer, data text`,
     keys: "primary key (id)",
   },
-  /** `brief` is what is known of it where many are looked through, `entries` all that the ledger says of it. */
+  /**
+   * `brief` is what is known of it where many are looked through, and stands in the index of projects; `entries` is all
+   * that the ledger says of it.
+   */
   goal: {
     columns: `id text, project text, session text?, opened_at integer, closed_at integer?, brief text, entries text`,
     keys: "primary key (id)",
@@ -151,7 +154,7 @@ export const createIndexes: readonly string[] = [
   "create index lesson_of_head on lesson (head) where head is not null",
   "create index lesson_forbidding on lesson (scope_id) where forbids = 1",
   "create index lesson_promoted on lesson (scope_id) where status = 'promoted'",
-  "create index goal_of_project on goal (project, closed_at)",
+  "create index goal_of_project on goal (project, closed_at, opened_at, id, brief)",
   "create index goal_of_session on goal (session)",
   "create index imported_by_id on imported (id)",
   "create index team_entry_chain on team_entry (machine, sequence)",
