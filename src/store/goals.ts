@@ -24,9 +24,9 @@ export function createGoals(db: Kysely<Tables>) {
       .selectFrom("goal")
       .select([
         listOf(sql`json_quote(id)`).as("ids"),
-        listOf(project === null ? sql`json_quote(project)` : sql`null`).as("projects"),
-        listOf(sql`opened_at`).as("opened"),
-        listOf(sql`coalesce(closed_at, 0)`).as("closed"),
+        listOf(project === null ? sql`json_quote(project)` : sql`'0'`).as("projects"),
+        listOf(sql`cast(opened_at as text)`).as("opened"),
+        listOf(sql`cast(coalesce(closed_at, 0) as text)`).as("closed"),
         listOf(sql`'[' || brief || ']'`).as("briefs"),
       ])
       .where("brief", "<>", "")
