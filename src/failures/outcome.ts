@@ -323,7 +323,7 @@ const testing = /\b(?:tests?|vitest|jest|mocha|pytest|rspec|phpunit|coverage)\b/
 
 /** Complaints that hardly any text shown by others begins a line with. */
 const certain =
-  /^(?:fatal: |npm (?:ERR!|error) |make(?:\[\d+\])?: \*\*\* |error: script |Test Files |Tests:? +\d|=+ .*(?:passed|failed))|ELIFECYCLE|error TS\d+: /;
+  /^(?:fatal: |psql:.*\bERROR: |(?:Parse e|E)rror: (?:in prepare|near line|stepping)|npm (?:ERR!|error) |make(?:\[\d+\])?: \*\*\* |error: script |Test Files |Tests:? +\d|=+ .*(?:passed|failed))|ELIFECYCLE|error TS\d+: /;
 
 const fatalLine =
   /^(?:fatal|error|panic)(?:\[\w+\])?: |^usage: |^make(?:\[\d+\])?: \*\*\* |^[\w./-]+: (?:fatal )?error: |\btimed out\b|^time(?:d )?out\b|^exit status [1-9]|^command failed\b/i;

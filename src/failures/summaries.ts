@@ -31,7 +31,7 @@ function isHarmless(line: string): boolean {
   );
 }
 
-const nothingWrong = /\b(?:0|no) (?:errors?|fail(?:ed|ures?|ing)?|problems?|issues?)\b/i;
+const nothingWrong = /(?<![\w=])(?:0|no) (?:errors?|fail(?:ed|ures?|ing)?|problems?|issues?)\b/i;
 
 const some = "[1-9][\\d,]*";
 
@@ -45,13 +45,14 @@ const failed = new RegExp(
     `^\\d+ (?:runs|tests|examples|assertions|passed|specs),.*\\b${some} (?:failures?|errors?|failed)\\b`,
     `^Executed \\d+ tests?, with ${some} failures?\\b`,
     "^FAIL(?:ED)?(?:[:! \\t]|$)|^--- FAIL: |^not ok \\d|^test result: FAILED|^\\[FAIL\\]|^Failed! +- |^Test Run Failed|^\\(fail\\) ",
+    "\\bsome tests failed\\b|^\\*\\* (?:TEST|BUILD|ARCHIVE) FAILED|\\b[1-9]\\d* tests? failed out of|: FAIL code \\d|^evaluation failed",
     "No test files? found|No tests? (?:found|ran|were run|matched|to run|suites found)|^no tests ran|^collected 0 items|ERR_MODULE_NOT_FOUND|suite failed to run|^ERROR: (?:file or directory )?not found",
     // Types and lint.
     `\\berror TS\\d+:|✖ ${some} problems? \\([1-9]|^Found ${some} (?:errors?\\b|fixable|diagnostics)|^${some} errors? (?:generated|found|emitted)|\\b${some} errors?(?:, | and )\\d+ warnings?|and ${some} errors?\\b|^error\\[[A-Z]+\\d+\\]: |^Some errors were emitted`,
     `^${some} (?:issues?|problems?|errors?|offenses?|violations?)(?: found|\\b.*detected|:$)|would reformat|Code style issues|files? would be (?:re)?formatted|^\\S+\\.\\w{1,5}:\\d+(?::\\d+)?:? (?:fatal )?error\\b|^error[ •-]+\\S.* • `,
     "^\\S+\\.(?:go|rs|swift|kt|cs):\\d+:\\d+: (?!warning|note)|^at \\S+ (?:format|lint/\\S+|assist/\\S+)\\b|Format issues found|^\\d+:\\d+ +error +|: error: |^\\S+\\(\\d+,\\d+\\): error ",
     // Builds and packages.
-    "^(?:npm|pnpm|yarn|lerna) (?:ERR!|error)\\b|^ERR_PNPM|ELIFECYCLE|^\\s*ERR!? |Command failed with exit code [1-9]|exited with (?:code|status):? [1-9]|exit (?:status|code)[ :=]+[1-9]|^error Command failed|^error: (?:script|Recipe) |^No (?:projects|packages|workspaces) (?:matched|found)|^No staged changes",
+    "^(?:npm|pnpm|yarn|lerna) (?:ERR!|error)\\b|^Missing script: |^ninja: build stopped|^E: \\S|^psql:.*\\bERROR: |^(?:Parse e|E)rror: (?:in prepare|near line|stepping)|^ERR_PNPM|ELIFECYCLE|^\\s*ERR!? |Command failed with exit code [1-9]|exited with (?:code|status):? [1-9]|exit (?:status|code)[ :=]+[1-9]|^error Command failed|^error: (?:script|Recipe) |^No (?:projects|packages|workspaces) (?:matched|found)|^No staged changes",
     "^BUILD FAILED|^FAILURE: Build|BUILD FAILURE|^Build failed|^\\[ERROR\\]|Failed to compile|could not compile|Compilation failed|error during build|^make(?:\\[\\d+\\])?: \\*\\*\\* |^ERROR: (?:failed|Could not|No matching|process)|^FAILED:|^Error: Process completed",
     "^(?:fatal|panic|FATAL|PANIC): |^fatal error: |^\\[?(?:rejected|remote rejected)\\]? |^! \\[(?:remote )?rejected\\]|^CONFLICT \\(|^Node\\.js v\\d+\\.|^Segmentation fault|^Killed$|^Aborted\\b",
     // A request that was refused.
@@ -67,9 +68,9 @@ const error = /^error: (?!0\b)\S|^Error: \S|^✘ \[ERROR\]|^thread '.*' panicked
 const summary = new RegExp(
   [
     `^(?:=+ )?(?:tests?|test files|test suites)?:? *(?:\\| )?${some} (?:tests? )?(?:passed|passing|pass)\\b`,
-    `\\b${some} pass(?:ed|ing)\\b|\\b0 fail(?:ed|ures?|ing)?\\b|^ok[ \\t]+\\S+|^test result: ok|^OK(?: \\(|$)|^PASS$|^Passed! |All tests passed|^\\# fail 0$|^All \\d+ tests|^Executed \\d+ tests?, with 0 failures`,
+    `\\b${some} pass(?:ed|ing)\\b|\\b0 (?:tests |chart\\(s\\) )?fail(?:ed|ures?|ing)?\\b|^ok[ \\t]+\\S+|^test result: ok|^OK(?: \\(|$)|^PASS$|^Passed! |All tests passed|^\\# fail 0$|^All \\d+ tests|^Executed \\d+ tests?, with 0 failures`,
     "(?:^|\\b)(?:0|no) (?:errors?|problems|issues|offenses|type errors)\\b|^Success: |All checks passed|All (?:matched )?files|files? (?:already|left) (?:formatted|unchanged)|^Checked \\d+ files? in .*(?:No fixes|Fixed)|already formatted|No ESLint warnings|are formatted",
-    "BUILD SUCCESS|buil[dt] (?:successful|succeeded|complete|finished|in \\d)|built in [\\d.]+|compiled (?:successfully|in \\d)|^Finished (?:`|\\w+ \\[)|^Done in [\\d.]+|^✨|^Built with |\\bwrote \\d+|Complete!|completed? successfully|prerendered as static|^Total Upload|page\\(s\\) built",
+    "BUILD SUCCESS|buil[dt] (?:successful|succeeded|complete|finished|in \\d)|built in [\\d.]+|compiled (?:successfully|in \\d)|^Finished (?:`|\\w+ \\[)|^Done in [\\d.]+|^✨|^Built with |\\bwrote \\d+|Complete!|completed? successfully|^naming to \\S+ (?:\\S+ )?done|prerendered as static|^Total Upload|page\\(s\\) built",
   ].join("|"),
   "i",
 );
