@@ -160,6 +160,29 @@ describe("A run", () => {
     expect(run.stage.has(".orient/more.json")).toBe(false);
   });
 
+  test("has four workers at it at a time, and blames none for what lay there before it began", async () => {
+    const ids = ["s1", "s2", "s3", "s4", "s5"];
+    const steps = ids.map((id) => ({
+      ...{ id, kind: "work", description: id, concurrency: "parallel-batch-x" },
+      ...{ successSignal: { kind: "file-exists", path: "done.txt" } },
+      abortCondition: { retries: 0, otherwise: "continue" },
+    }));
+    // All but the first wait for the fifth, which begins when the first is back.
+    const waits = { command: "until [ -e fifth ]; do sleep 0.02; done" };
+    const { stage, end } = await runWith({
+      planner: { artifact: { steps } },
+      "step-worker s1": { stray: { ".execute/more.json": "{}" } },
+      ...{ "step-worker s2": waits, "step-worker s3": waits, "step-worker s4": waits },
+      "step-worker s5": { command: "until [ -e ../.execute/more.json ]; do sleep 0.02; done; touch fifth" },
+    });
+    expect(end).toBe("completed");
+    const lines = stage.lines<{ stepId: string; workerStatus: string }>(".execute/log.jsonl");
+    expect(lines.map(({ stepId, workerStatus }) => `${stepId} ${workerStatus}`)).toEqual([
+      ...["s1 lost", "s2 lost", "s3 lost", "s4 lost", "s5 success"],
+    ]);
+    expect(stage.has(".execute/more.json")).toBe(false);
+  });
+
   test("leaves no process that one of its workers started", async () => {
     const stage = setStage();
     const command = `setsid tail -f /dev/null ${stage.home}/script.json >/dev/null 2>&1 &`;
