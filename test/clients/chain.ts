@@ -131,7 +131,7 @@ export async function openMachine(
       const ran = await runClient(program, [...words, ...agent.answers(prompt)], {
         cwd: stage.project,
         env,
-        seconds: 90,
+        seconds: undefined,
       });
       expect(ran.code, ran.stderr).toBe(0);
       return requests.slice(from).map(({ body }) => JSON.stringify(body ?? null));

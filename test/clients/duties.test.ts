@@ -54,26 +54,22 @@ describe("A goal's duties, live in Claude Code", () => {
   test.each([
     { ask: "Build the harbor in colour", lesson: "kept", kept: 1, debts: 0 },
     { ask: "Paint the harbor in colour", lesson: "unlearned", kept: 0, debts: 1 },
-  ])(
-    "hold the end of a turn once, and let go: $lesson",
-    async ({ ask, lesson, kept, debts }) => {
-      const { stage, prompt, run, settled } = await start();
-      expect((await run("install", "claude")).code).toBe(0);
-      expect((await run("config", "set", "duties", "block")).code).toBe(0);
-      // What is set holds when the snapshot is made, which a worker does.
-      expect((await run("work")).code).toBe(0);
-      const { sent } = await prompt(ask);
-      await settled();
-      expect(sent.filter((body) => body.includes("From Knack: the goal")).length).toBeGreaterThan(0);
-      // Held once; the client tells the model of it twice, in two ways.
-      expect(sent.at(-1)?.split("Stop hook feedback").length).toBe(2);
-      expect(readLedger(stage.home, "goal.held")).toHaveLength(1);
-      expect(readLedger(stage.home, "goal.kept")).toHaveLength(kept);
-      expect(readLedger(stage.home, "goal.debt")).toHaveLength(debts);
-      expect(readLedger(stage.home, "goal.closed").at(-1)).toMatchObject({ lesson });
-    },
-    120_000,
-  );
+  ])("hold the end of a turn once, and let go: $lesson", async ({ ask, lesson, kept, debts }) => {
+    const { stage, prompt, run, settled } = await start();
+    expect((await run("install", "claude")).code).toBe(0);
+    expect((await run("config", "set", "duties", "block")).code).toBe(0);
+    // What is set holds when the snapshot is made, which a worker does.
+    expect((await run("work")).code).toBe(0);
+    const { sent } = await prompt(ask);
+    await settled();
+    expect(sent.filter((body) => body.includes("From Knack: the goal")).length).toBeGreaterThan(0);
+    // Held once; the client tells the model of it twice, in two ways.
+    expect(sent.at(-1)?.split("Stop hook feedback").length).toBe(2);
+    expect(readLedger(stage.home, "goal.held")).toHaveLength(1);
+    expect(readLedger(stage.home, "goal.kept")).toHaveLength(kept);
+    expect(readLedger(stage.home, "goal.debt")).toHaveLength(debts);
+    expect(readLedger(stage.home, "goal.closed").at(-1)).toMatchObject({ lesson });
+  });
 
   test("do nothing where nobody turned them on, and hold no routine where somebody did", async () => {
     const { stage, prompt, run, settled } = await start();
@@ -89,5 +85,5 @@ describe("A goal's duties, live in Claude Code", () => {
     await settled();
     expect(second.sent.join()).not.toContain("From Knack");
     expect(readLedger(stage.home, "goal.closed").at(-1)).toMatchObject({ lesson: "not-needed" });
-  }, 120_000);
+  });
 });

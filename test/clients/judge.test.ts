@@ -6,7 +6,7 @@ import { hookProgram, quiet, readOffered } from "../helpers/hook.ts";
 import { answering, asksAboutSession, nothingToMerge, recordIn } from "../helpers/judging.ts";
 import { cli } from "../helpers/knack.ts";
 import { installClients } from "./install.mjs";
-import { bash, type Live, live, sayOnce, says } from "./living.ts";
+import { type Between, bash, type Live, live, sayInTurn, says } from "./living.ts";
 import type { Script, Step, Turn } from "./model-server.ts";
 import { codexTranscripts, dressCodex, type Stage, setStage } from "./play.ts";
 
@@ -95,7 +95,7 @@ function script({ shell, knacks, asksToLearn }: Part): Script {
   };
 }
 
-type Agent = Pick<Live, "stage" | "types" | "settled">;
+type Agent = Pick<Live, "stage" | "types" | "typesAll" | "settled">;
 
 /** Answers for the command line of a stage, without a process for each. */
 function runsFor({ root, home, project }: Stage) {
@@ -104,7 +104,7 @@ function runsFor({ root, home, project }: Stage) {
 }
 
 /** A lesson's way from a session to the one after the next, by the judge in the background and by the agent itself. */
-async function followLessons({ stage, types, settled }: Agent, asksToLearn: string) {
+async function followLessons({ stage, types, typesAll, settled }: Agent, asksToLearn: string) {
   const run = runsFor(stage);
   const status = async (lesson: string) => {
     const { lessons: all } = JSON.parse((await run("lessons", "--json")).stdout);
@@ -116,11 +116,11 @@ async function followLessons({ stage, types, settled }: Agent, asksToLearn: stri
   await settled();
   expect(await status(lessons.berths)).toBe("pending");
 
-  const next = await types("Is all well?");
-  expect(has(next.sent, lessons.berths)).toBe(false);
-  readOffered(join(stage.home, ".knack"), next.session);
-  const yes = await types("yes, keep it", next.session);
-  expect(has(yes.sent, "this prompt is their answer: yes")).toBe(true);
+  const reads = (session: string) => readOffered(join(stage.home, ".knack"), session);
+  const next = await typesAll(["Is all well?", "yes, keep it"], reads);
+  const [first = [], yes = []] = next.each;
+  expect(has(first, lessons.berths)).toBe(false);
+  expect(has(yes, "this prompt is their answer: yes")).toBe(true);
   await settled();
   expect(await status(lessons.berths)).toBe("active");
 
@@ -130,11 +130,11 @@ async function followLessons({ stage, types, settled }: Agent, asksToLearn: stri
   expect(has(after.sent, `Holds here:\\n- ${lessons.berths}`)).toBe(true);
   await settled();
   expect((await run("status")).stdout).toMatch(/sessions? may hold more lessons, which a judge finds/);
-  const learned = await types(asksToLearn);
+  const learned = await typesAll([asksToLearn, "keep 1"], async (session) => {
+    expect(await status(lessons.cranes)).toBe("pending");
+    reads(session);
+  });
   expect(learned.stdout.includes(`Which of these do you want to keep? 1. ${lessons.cranes}`)).toBe(true);
-  expect(await status(lessons.cranes)).toBe("pending");
-  readOffered(join(stage.home, ".knack"), learned.session);
-  await types("keep 1", learned.session);
   await settled();
   expect(await status(lessons.cranes)).toBe("active");
   return next;
@@ -220,23 +220,27 @@ async function playInCodex(part: Script): Promise<Agent> {
   // Required: Codex would ask the model before a slow server has told of its tools.
   const server = `{command=${JSON.stringify(process.execPath)},args=[${JSON.stringify(cli)},"mcp"],required=true}`;
   const shared = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"];
-  const { requests } = stage.server;
+  const types = async (texts: readonly string[], session?: string, between?: Between) => {
+    const known = (await codexTranscripts(stage.home)).transcripts;
+    const nameSession = async () => {
+      const made = (await codexTranscripts(stage.home)).transcripts.find((path) => !known.includes(path));
+      return session ?? made?.slice(-42, -6) ?? "";
+    };
+    const which = session === undefined ? [] : ["resume", session];
+    const tools = texts.includes(prompts.learn) ? ["-c", `mcp_servers.knack=${server}`] : [];
+    const command = [process.execPath, codex, ...which, ...shared, ...tools];
+    const place = { socket: join(stage.root, "tmux"), cwd: stage.project, env, command };
+    const does = { ready: "Ask Codex to do anything", leave: "/quit", stage };
+    const said = await sayInTurn(place, texts, {
+      ...does,
+      between: async () => between?.(await nameSession()),
+    });
+    return { session: await nameSession(), ...said };
+  };
   return {
     stage,
-    types: async (text, session) => {
-      const from = requests.length;
-      const known = (await codexTranscripts(stage.home)).transcripts;
-      const which = session === undefined ? [] : ["resume", session];
-      const tools = text === prompts.learn ? ["-c", `mcp_servers.knack=${server}`] : [];
-      const command = [process.execPath, codex, ...which, ...shared, ...tools];
-      const place = { socket: join(stage.root, "tmux"), cwd: stage.project, env, command };
-      const does = { ready: "Ask Codex to do anything", leave: "/quit", stage };
-      const stdout = await sayOnce(place, text, does);
-      const sent = requests.slice(from).map(({ body }) => JSON.stringify(body ?? null));
-      const { transcripts } = await codexTranscripts(stage.home);
-      const made = transcripts.find((path) => !known.includes(path));
-      return { session: session ?? made?.slice(-42, -6) ?? "", stdout, sent };
-    },
+    types: (text, session) => types([text], session),
+    typesAll: (texts, between) => types(texts, undefined, between),
     settled: () => quiet(stage.home),
   };
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, test } from "vitest";
 import { filesIn } from "../helpers/machine.ts";
+import { sampled } from "../helpers/sampled.ts";
 import { bash, live as liveWith, says } from "./living.ts";
 import type { Script, Step, Turn } from "./model-server.ts";
 
@@ -109,7 +110,7 @@ const live = (env?: Record<string, string>) =>
 
 describe("Knack, live in Claude Code", () => {
   test("hands a fix that one session found to the next ones, takes a correction in, takes back, and goes without a trace", async () => {
-    const { stage, prompt, types, run, settled } = await live();
+    const { stage, prompt, types, typesAll, run, settled } = await live();
     const config = join(stage.home, ".claude");
     const before = filesIn(config);
     expect((await run("install", "claude")).code).toBe(0);
@@ -117,6 +118,8 @@ describe("Knack, live in Claude Code", () => {
     // Session 1 fails, recovers, ends.
     const first = await prompt("See that the harbor is in order");
     expect(first.sent.join()).not.toContain("Knack:");
+    // Nobody allowed it to ask the agent.
+    expect(first.sent.join()).not.toContain("From Knack");
     await settled();
     expect(JSON.parse((await run("lessons", "--json")).stdout).lessons).toHaveLength(1);
 
@@ -131,12 +134,27 @@ describe("Knack, live in Claude Code", () => {
     expect(third.sent[told]).toContain("what worked");
     expect(third.sent.slice(0, told).join()).not.toContain("npm run verify");
 
+    // The doctor finds every link of the chain, and status what it came to.
+    await settled();
+    const { checks } = JSON.parse((await run("doctor", "--json")).stdout) as { checks: Check[] };
+    expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+    const finds = Object.fromEntries(checks.map(({ name, says }) => [name, says]));
+    expect(finds.fired).toMatch(/^last (?:just now|1 minute ago)/);
+    expect(finds.captured).toBe("3 of 3 transcripts read");
+    expect(finds.learned).toBe("all 3 sessions that were read are searched for lessons");
+    // All that was shown is where Claude Code writes what hooks gave it.
+    expect(finds.injected).toMatch(/^(\d+) of the last \1 texts shown were found in their transcripts$/);
+    expect(JSON.parse((await run("status", "--json")).stdout).week).toMatchObject({
+      learned: { lessons: 1 },
+      used: { at: { failure: 1 }, followed: 1 },
+      saved: { failures: 1, calls: 1 },
+    });
+
     // Session 4: a person's word becomes a proposed rule.
-    const fourth = await types("Add a berth to the docks");
-    await types(
+    await typesAll([
+      "Add a berth to the docks",
       "From now on, berths always go into docks/berths.json, never into files of their own.",
-      fourth.session,
-    );
+    ]);
     await settled();
     const status = JSON.parse((await run("status", "--json")).stdout);
     expect(status.suggestions).toBeGreaterThan(0);
@@ -160,11 +178,12 @@ describe("Knack, live in Claude Code", () => {
     expect(withoutClaudesOwn(filesIn(config))).toEqual(before);
   });
 
-  test.each([
+  const answers: readonly { opening: string; answer: object; drafts: number }[] = [
     { opening: "Inspect the cranes", answer: { answer: "written" }, drafts: 1 },
     { opening: "Inspect the anchors", answer: { answer: "written", skill: anchors }, drafts: 0 },
     { opening: "Inspect the ropes", answer: { answer: "declined" }, drafts: 0 },
-  ])(
+  ];
+  test.each(sampled(answers, 2))(
     "may ask the agent once to write a lesson down, where that is allowed: $opening",
     async ({ opening, answer, drafts }) => {
       const { stage, prompt, run, settled } = await live();
@@ -187,17 +206,7 @@ describe("Knack, live in Claude Code", () => {
         { lessonId: expect.any(String), ...answer },
       ]);
     },
-    120_000,
   );
-
-  test("does not ask where nobody allowed it", async () => {
-    const { prompt, run, settled } = await live();
-    expect((await run("install", "claude")).code).toBe(0);
-    expect((await run("work")).code).toBe(0);
-    const { sent } = await prompt("Inspect the ropes");
-    await settled();
-    expect(sent.join()).not.toContain("From Knack");
-  });
 
   test("does nothing at all where it is switched off", async () => {
     const { stage, prompt, run } = await live({ KNACK_DISABLE: "1" });
@@ -207,6 +216,12 @@ describe("Knack, live in Claude Code", () => {
     expect(filesIn(join(stage.home, ".knack"))).toEqual(before);
   });
 });
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly says: string;
+}
 
 /** What the ledger says of what the agent was asked, in the order it was noted. */
 function openLedger(path: string): { data: string }[] {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { quiet } from "../helpers/hook.ts";
 import { knack } from "../helpers/knack.ts";
 import { installClients } from "./install.mjs";
@@ -21,11 +22,28 @@ export interface Live {
     session?: string,
   ) => Promise<{ session: string; stdout: string; sent: string[] }>;
   /** Like `prompt`, by a person who types it at a terminal and leaves when it is answered: only such a prompt is a person's word. */
-  readonly types: Live["prompt"];
+  readonly types: (text: string, session?: string) => Promise<Typed>;
+  /** Types one prompt after the other before leaving; `between` is called with the session's id before each but the first. */
+  readonly typesAll: (texts: readonly string[], between?: Between) => Promise<Typed>;
+  /** Runs knack: in this process, but for what agents and people start by themselves. */
   readonly run: (...words: string[]) => ReturnType<typeof knack>;
   /** Waits until no worker has anything left to do. */
   readonly settled: () => Promise<void>;
 }
+
+export interface Typed {
+  readonly session: string;
+  /** What the screen showed after each prompt. */
+  readonly stdout: string;
+  readonly sent: string[];
+  /** What was sent for each prompt. */
+  readonly each: readonly string[][];
+}
+
+export type Between = (session: string) => unknown;
+
+/** Commands that write down which program agents are to start, or are one of these. */
+const startedAlone = ["init", "install", "uninstall"];
 
 /** The published Claude Code in a home and a project of its own, with a model that follows a script. */
 export async function live(
@@ -52,23 +70,21 @@ export async function live(
   }
   const requests = stage.server.requests as RecordedRequest[];
   const tools = ["--allowedTools", "Bash", "Skill", "Read", ...(play.allowed ?? [])];
+  const own = play.onPath ? around : { CLAUDE_CONFIG_DIR: around.CLAUDE_CONFIG_DIR ?? "" };
+  const types = async (texts: readonly string[], session?: string, between?: Between): Promise<Typed> => {
+    const id = session ?? randomUUID();
+    const which = session === undefined ? ["--session-id", id] : ["--resume", id];
+    const key = around.ANTHROPIC_API_KEY ?? "";
+    await answerFirstQuestions(join(stage.home, ".claude"), stage.project, key);
+    const command = [claude, ...which, "--permission-mode", "default", ...tools];
+    const place = { socket: join(stage.root, "tmux"), cwd: stage.project, env: around, command };
+    const does = { ready: "❯", leave: "/exit", stage, between: () => between?.(id) };
+    return { session: id, ...(await sayInTurn(place, texts, does)) };
+  };
   return {
     stage,
-    types: async (text, session) => {
-      const from = requests.length;
-      const id = session ?? randomUUID();
-      const which = session === undefined ? ["--session-id", id] : ["--resume", id];
-      const key = around.ANTHROPIC_API_KEY ?? "";
-      await answerFirstQuestions(join(stage.home, ".claude"), stage.project, key);
-      const command = [claude, ...which, "--permission-mode", "default", ...tools];
-      const place = { socket: join(stage.root, "tmux"), cwd: stage.project, env: around };
-      const stdout = await sayOnce({ ...place, command }, text, { ready: "❯", leave: "/exit", stage });
-      return {
-        session: id,
-        stdout,
-        sent: requests.slice(from).map(({ body }) => JSON.stringify(body ?? null)),
-      };
-    },
+    types: (text, session) => types([text], session),
+    typesAll: (texts, between) => types(texts, undefined, between),
     prompt: async (text, session) => {
       const from = requests.length;
       const which = session === undefined ? [] : ["--resume", session];
@@ -76,7 +92,7 @@ export async function live(
       const { code, stdout, stderr } = await runClient(claude, args, {
         cwd: stage.project,
         env: around,
-        seconds: 60,
+        seconds: undefined,
       });
       expect(code, stderr).toBe(0);
       const id = /"session_id":"([^"]+)"/.exec(stdout)?.[1] ?? "";
@@ -86,12 +102,10 @@ export async function live(
         sent: requests.slice(from).map(({ body }) => JSON.stringify(body ?? null)),
       };
     },
-    run: (...words) =>
-      knack(words, {
-        home: stage.home,
-        cwd: stage.project,
-        env: play.onPath ? around : { CLAUDE_CONFIG_DIR: around.CLAUDE_CONFIG_DIR ?? "" },
-      }),
+    run: (...words) => {
+      const start = startedAlone.includes(words[0] ?? "") ? knack : knackHere;
+      return start(words, { home: stage.home, cwd: stage.project, env: own });
+    },
     settled: () => settled(stage.home),
   };
 }
@@ -105,37 +119,61 @@ export async function settled(person: string): Promise<void> {
     !existsSync(join(home, "log", "worker.json")) ||
     readdirSync(spool).some((name) => name.endsWith(".json")) ||
     readdirSync(join(spool, "taken")).length > 0;
-  for (let waited = 0; busy(); waited++) {
-    if (waited > 1_200) throw new Error("the worker does not come to an end");
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  await quiet(person);
+  await waitUntil(() => !busy(), "the worker does not come to an end");
+  await quiet(person, patienceMs);
 }
 
-/** Types one prompt at a client's terminal, leaves when the model has answered, and tells what the screen showed, in one line. */
-export async function sayOnce(
+/** Against what never ends: a machine may be busy. */
+const patienceMs = 240_000;
+
+async function waitUntil(isSo: () => boolean | Promise<boolean>, otherwise: string): Promise<void> {
+  const until = Date.now() + patienceMs;
+  while (!(await isSo())) {
+    if (Date.now() > until) throw new Error(otherwise);
+    await pause(50);
+  }
+}
+
+/** Types prompts at a client's terminal, each when the model has answered the one before, and leaves. */
+export async function sayInTurn(
   at: InTerminal,
-  text: string,
-  { ready, leave, stage }: { readonly ready: string; readonly leave: string; readonly stage: Stage },
-): Promise<string> {
-  let screen = "";
+  texts: readonly string[],
+  {
+    ready,
+    leave,
+    stage,
+    between,
+  }: {
+    readonly ready: string;
+    readonly leave: string;
+    readonly stage: Stage;
+    readonly between?: () => unknown;
+  },
+): Promise<Omit<Typed, "session">> {
+  const { requests } = stage.server;
+  const screens: string[] = [];
+  const each: string[][] = [];
   await inTerminal({ size: [200, 50], ...at, slowly: true }, async (terminal) => {
     await terminal.sees(ready);
     await pause(700); // what is typed while it starts is lost
-    const from = stage.server.answered();
-    await terminal.says(text);
-    for (let waited = 0; stage.server.answered() === from; waited++) {
-      if (waited > 1_200) throw new Error(`Nothing came of "${text}":\n${await terminal.screen()}`);
-      // A busy machine hands text and Enter over at once, which is a paste with a line break; nothing else takes Enter.
-      if (waited % 100 === 99) await terminal.presses("Enter");
-      await pause(50);
+    for (const [n, text] of texts.entries()) {
+      if (n > 0) await between?.();
+      const [from, answered] = [requests.length, stage.server.answered()];
+      await terminal.says(text);
+      let waited = 0;
+      await waitUntil(async () => {
+        // A busy machine hands text and Enter over at once, which is a paste with a line break; nothing else takes Enter.
+        if (++waited % 100 === 0) await terminal.presses("Enter");
+        return stage.server.answered() > answered;
+      }, `Nothing came of "${text}"`);
+      await pause(1_000); // what follows an answer is written after it is shown
+      screens.push((await terminal.screen()).replace(/\s+/g, " "));
+      each.push(requests.slice(from).map(({ body }) => JSON.stringify(body ?? null)));
     }
-    await pause(1_000); // what follows an answer is written after it is shown
-    screen = await terminal.screen();
     await terminal.says(leave);
     // The terminal ends with the client.
-    for (let waited = 0; waited < 200 && (await terminal.screen().catch(() => null)) !== null; waited++)
-      await pause(50);
+    for (let waited = 0; waited < 100 && (await terminal.screen().catch(() => null)) !== null; waited++)
+      await pause(100);
   });
-  return screen.replace(/\s+/g, " ");
+  return { stdout: screens.join(" "), sent: each.flat(), each };
 }

@@ -195,7 +195,7 @@ export async function runClient(
   {
     cwd,
     env,
-    seconds = 60,
+    seconds = 240,
   }: { cwd: string; env: Readonly<Record<string, string>>; seconds: number | undefined },
 ): Promise<Ran> {
   // A group of its own, so that stopping it stops what it started too, and nothing else.

@@ -121,13 +121,13 @@ function terminalOf(tmux: Tmux, slowly: boolean): Terminal {
   return {
     screen,
     painted: () => tmux("capture-pane", "-e", "-p"),
-    async sees(what, seconds = 20) {
+    async sees(what, seconds = 120) {
       const until = Date.now() + seconds * 1000;
       for (;;) {
         const text = await screen();
         if (typeof what === "string" ? text.includes(what) : what.test(text)) return;
         if (Date.now() > until) throw new Error(`The screen does not show ${what}:\n${text}`);
-        await pause(50);
+        await pause(100);
       }
     },
     async says(line) {
