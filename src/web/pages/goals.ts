@@ -7,7 +7,6 @@ import {
   cutText,
   formatNumber,
   lastPart,
-  linkSession,
   paginate,
   renderCommand,
   renderDay,
@@ -63,11 +62,11 @@ function drawClosed(model: Goals, page: string, now: number): HtmlPart {
 }
 
 function drawGoal(
-  { id, text, project, session, openedAt, outcome, claim, openDebts, category }: GoalBrief,
+  { id, text, project, openedAt, outcome, claim, openDebts, category }: GoalBrief,
   { nameProject }: Goals,
   now: number,
 ): HtmlPart {
-  return html`<li>${cutText(text, 200)} ${outcome !== null && renderTag(outcome, outcome === "done" ? "good" : outcome === "failed" ? "bad" : "plain")} ${claim !== null && claim.until > now && renderTag(`taken by ${claim.who}`)} ${openDebts > 0 && html`<a href="#${id}">${renderTag(`owes ${several(openDebts, "lesson")}`, "warm")}</a>`}<span class="meta">${nameProject(project)} <span>${category}</span> ${renderDay(openedAt)} ${session !== null && linkSession(session, undefined, "its session")} <code>${id}</code></span></li>`;
+  return html`<li>${cutText(text, 200)} ${outcome !== null && renderTag(outcome, outcome === "done" ? "good" : outcome === "failed" ? "bad" : "plain")} ${claim !== null && claim.until > now && renderTag(`taken by ${claim.who}`)} ${openDebts > 0 && html`<a href="#${id}">${renderTag(`owes ${several(openDebts, "lesson")}`, "warm")}</a>`}<span class="meta">${nameProject(project)} <span>${category}</span> ${renderDay(openedAt)} <code>${id}</code></span></li>`;
 }
 
 function drawDebts({ owing }: Goals): HtmlPart {
