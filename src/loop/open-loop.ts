@@ -14,7 +14,7 @@ import { confineHarness } from "./harness/confine.ts";
 import { roles } from "./harness/harness.ts";
 import { openHarness, workerVariable } from "./harness/open-harness.ts";
 import type { Dispatch, LoopState } from "./machine.ts";
-import { findRun, listRuns, recordBegin, type StoredRun } from "./record.ts";
+import { findLatestRun, findRun, listRuns, recordBegin, type StoredRun } from "./record.ts";
 import { clientHarness, digestText, LoopRun, type RunOutcome } from "./run.ts";
 import { adoptCandidate, sealCandidate } from "./state/candidates.ts";
 import { describeEvidence } from "./state/curation.ts";
@@ -85,22 +85,25 @@ export function openLoop(deps: LoopDeps) {
     /** Begins a run whose workers are the caller's own, and says what they have to do first. */
     startAlone: async (options: StartOptions, cwd: string): Promise<NextStep> =>
       goOnAlone(deps, await begin(deps, options, cwd), settle),
-    resume: async (name: string, watcher: Omit<Watcher, "onBegin">): Promise<RunView> => {
-      const stored = await findOpen(deps, name);
+    resume: async (name: string, cwd: string, watcher: Omit<Watcher, "onBegin">): Promise<RunView> => {
+      const stored = await findOpen(deps, name, cwd);
       if (stored.begun.harness !== clientHarness) return goOn(deps, stored, watcher);
       throw new KnackError("WRONG_USAGE", `The workers of ${stored.begun.run} are an agent's own.`, {
         hint: `The agent goes on with: knack loop next ${stored.begun.run}`,
       });
     },
     /** What the caller has to do next. */
-    next: async (name: string): Promise<NextStep> => goOnAlone(deps, await findOpen(deps, name), settle),
+    next: async (name: string, cwd: string): Promise<NextStep> =>
+      goOnAlone(deps, await findOpen(deps, name, cwd), settle),
     /** Takes what the caller's worker left, or why it left nothing. */
-    submit: async (name: string, worker: string, said: Said): Promise<NextStep> =>
-      goOnAlone(deps, await findOpen(deps, name), async (run, rest) => {
+    submit: async (name: string, worker: string, said: Said, cwd: string): Promise<NextStep> =>
+      goOnAlone(deps, await findOpen(deps, name, cwd), async (run, rest) => {
         await submitWork(run, worker, said);
         return settle(run, rest);
       }),
     show: async (name: string): Promise<RunView> => view(deps, await findRun(store, name)),
+    showLatest: async (cwd: string): Promise<RunView> =>
+      view(deps, await findLatestRun(store, (await deps.projectAt(cwd)).id, "any")),
     list: (project: string | null) => listRuns(store, project),
     /** What a run learned on a copy; with `apply`, it is in force from then on. */
     adopt: async (name: string, apply: boolean) => {
@@ -139,9 +142,11 @@ async function tidyUp(deps: LoopDeps, run: RunId, state: LoopState): Promise<voi
   await closeGoal(deps, deps.store, run, state);
 }
 
-async function findOpen(deps: LoopDeps, name: string): Promise<StoredRun> {
+async function findOpen(deps: LoopDeps, name: string, cwd: string): Promise<StoredRun> {
   refuseWorkers(deps);
-  const stored = await findRun(deps.store, name);
+  const { store } = deps;
+  const { id } = await deps.projectAt(cwd);
+  const stored = await (name === "" ? findLatestRun(store, id, "open") : findRun(store, name));
   const { place } = stored.state;
   if (place.kind !== "ended") return stored;
   await tidyUp(deps, stored.begun.run, stored.state);
@@ -178,6 +183,8 @@ function refuseWorkers({ env }: Pick<LoopDeps, "env">): void {
 }
 
 const leaseMs = 6 * 60 * 60_000 - 60_000;
+/** A run may take longer than a lease. */
+const renewMs = 60 * 60_000;
 
 /** Leases by name, each with what it is for. */
 type Leases = Readonly<Record<string, string>>;
@@ -197,9 +204,14 @@ async function hold<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   const held: string[] = [];
+  const take = (lease: string) => claim(lease, clock.now() + leaseMs);
+  let renewing: Promise<unknown> = Promise.resolve();
+  const renewal = setInterval(() => {
+    renewing = Promise.allSettled([renewing, ...held.map(take)]);
+  }, renewMs).unref();
   try {
     for (const [lease, what] of Object.entries(leases)) {
-      if (!(await claim(lease, clock.now() + leaseMs)))
+      if (!(await take(lease)))
         throw new KnackError("WRONG_USAGE", `Another process is at ${what}.`, {
           hint: `Wait until it is done (knack loop list), ${then}.`,
         });
@@ -207,6 +219,8 @@ async function hold<Result>(
     }
     return await work();
   } finally {
+    clearInterval(renewal);
+    await renewing;
     for (const lease of held) await giveBack(lease);
   }
 }

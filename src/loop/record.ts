@@ -76,20 +76,30 @@ export function gradeRun({ execution, analysis }: LoopState): number | null {
 
 /** A run by its id, or by the beginning of it. */
 export async function findRun(store: Store, name: string): Promise<StoredRun> {
-  const begun = await store.ledger.since("loop.begun", 0);
-  const fitting = name === "" ? begun.slice(-1) : begun.filter(({ data }) => data.run.startsWith(name));
+  const fitting = (await store.ledger.since("loop.begun", 0)).filter(({ data }) => data.run.startsWith(name));
   const [entry] = fitting;
   if (entry === undefined || fitting.length > 1)
-    throw new KnackError(
-      "UNKNOWN_NAME",
-      fitting.length > 1
-        ? `Several runs begin with ${name}.`
-        : name === ""
-          ? "There is no run."
-          : `No run ${name}.`,
-      { hint: "knack loop list" },
-    );
+    throw refuseName(fitting.length > 1 ? `Several runs begin with ${name}.` : `No run ${name}.`);
   return readRun(store, entry);
+}
+
+/** The latest run: of the project rather than of another, and where it is to go on, one that has not ended. */
+export async function findLatestRun(
+  store: Store,
+  project: string,
+  which: "any" | "open",
+): Promise<StoredRun> {
+  const begun = await store.ledger.since("loop.begun", 0);
+  const ended = new Set((await store.ledger.since("loop.ended", 0)).map(({ data }) => data.run));
+  const open = which === "open" ? begun.filter(({ data }) => !ended.has(data.run)) : [];
+  const wanted = open.length > 0 ? open : begun;
+  const entry = wanted.findLast((one) => one.project === project) ?? wanted.at(-1);
+  if (entry === undefined) throw refuseName("There is no run.");
+  return readRun(store, entry);
+}
+
+function refuseName(message: string): KnackError {
+  return new KnackError("UNKNOWN_NAME", message, { hint: "knack loop list" });
 }
 
 const movesAtOnce = 200;

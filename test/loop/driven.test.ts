@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "libsql";
+import { describe, expect, test, vi } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { cli } from "../helpers/knack.ts";
 import { setStage } from "./stage.ts";
 
@@ -209,5 +212,67 @@ describe("Ctrl-C", () => {
       stepsCompleted: ["s1"],
       decisions: ["continue"],
     });
+  });
+
+  test("stops a check without believing what it said", async () => {
+    const step = {
+      ...{ id: "s1", kind: "work", description: "write done.txt" },
+      successSignal: { kind: "command", command: "test -e ../../ok || { touch ../../checking; sleep 60; }" },
+    };
+    const stage = setStage({ strategist: { artifact: { steps: [step] } } });
+    const running = stage.start();
+    while (!existsSync(join(stage.home, "checking"))) await new Promise((done) => setTimeout(done, 20));
+    process.emit("SIGINT");
+    expect(await running).toMatchObject({ code: 1 });
+    expect(stage.listProcesses()).toEqual([]);
+    writeFileSync(join(stage.home, "ok"), "");
+    expect(await stage.run(["resume"])).toMatchObject({ code: 0 });
+    expect(stage.read(".execute/summary.json")).toMatchObject({ decisions: ["continue"] });
+  });
+});
+
+describe("A run that takes long", () => {
+  test("keeps others from its state folder for as long", async () => {
+    const stage = setStage({ "step-worker": { command: "until [ -e ../../go ]; do sleep 0.02; done" } });
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    try {
+      const readUntil = () => {
+        const database = new Database(join(stage.home, ".knack/knack.db"), { readonly: true });
+        const rows = database.prepare("select until from lease where name like 'loop %'").all([]);
+        database.close();
+        return (rows as { until: number }[]).map(({ until }) => until);
+      };
+      const running = stage.start();
+      while (!stage.calls().some(({ role }) => role === "step-worker"))
+        await new Promise((done) => setTimeout(done, 20));
+      const first = readUntil();
+      expect(first).toHaveLength(2);
+      vi.advanceTimersByTime(60 * 60_000);
+      const isLater = () => readUntil().every((until, n) => until > (first[n] ?? 0));
+      while (!isLater()) await new Promise((done) => setTimeout(done, 20));
+      writeFileSync(join(stage.home, "go"), "");
+      expect(await running).toMatchObject({ code: 0 });
+      expect(readUntil()).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("Without a name, a run is", () => {
+  test("the latest of the project, and to go on with, one that has not ended", async () => {
+    const stage = setStage();
+    const begin = (words: readonly string[]) => stage.run([...words, "--json"]);
+    const open = parse(await begin(["start", "--goal", "Wait", "--harness", "client", "--repo", "none"]));
+    const ended = parse(await begin(["start", "--goal", "Write done.txt", "--harness", stage.harness]));
+    const other = join(stage.home, "other");
+    mkdirSync(other);
+    const elsewhere = async (words: readonly string[]) =>
+      parse(await knackHere(["loop", ...words, "--json"], { home: stage.home, cwd: other }));
+    const latest = await elsewhere(["start", "--goal", "x", "--harness", stage.harness]);
+    expect(parse(await begin(["show"])).run).toBe(ended.run);
+    expect(parse(await begin(["next"])).run).toBe(open.run);
+    expect((await elsewhere(["show"])).run).toBe(latest.run);
+    expect((await elsewhere(["next"])).run).toBe(open.run);
   });
 });

@@ -304,15 +304,24 @@ describe("A worker that is confined", () => {
 
   test("fails though another was found first, when the state folder changed while both were at it", async () => {
     const { folder, state, run } = await confine(
-      `case $(cat) in *out/a.json*) echo x > state/notes.md; until [ -e go ]; do sleep 0.02; done;;
-       *) until [ -e state/notes.md ]; do sleep 0.02; done;; esac`,
+      `wait_for() { until [ -e $1 ]; do sleep 0.02; done; }
+       case $(cat) in
+         *out/late/a.json*) wait_for go;;
+         *out/a.json*) echo x > state/notes.md; wait_for go;;
+         *) wait_for seen;; esac`,
     );
+    const digest = digestState(state);
     const [first, second] = [run("a"), run("b")];
+    while (!existsSync(join(state, "notes.md"))) await sleep(10);
+    // One that begins when the folder is changed already does not make that its rightful state.
+    const third = run("late/a");
+    writeFileSync(join(folder, "seen"), "");
     expect(await second).toMatchObject({ kind: "failed", reason: "outside" });
-    expect(existsSync(join(state, "notes.md"))).toBe(false);
+    expect(digestState(state)).toBe(digest);
     writeFileSync(join(folder, "go"), "");
     expect(await first).toMatchObject({ kind: "failed", reason: "outside" });
-    rmSync(join(folder, "go"));
+    expect(await third).toMatchObject({ kind: "failed", reason: "outside" });
+    expect(digestState(state)).toBe(digest);
   });
 
   test("is not blamed for what the person does in their repository, but it is told", async () => {

@@ -129,7 +129,10 @@ describe("What a run learned", () => {
 
 describe("A goal that edits a repository", () => {
   test("is worked on in a worktree, and its result is a branch", async () => {
-    const stage = setStage({ "step-worker": { files: { "src/new.txt": "new\n" } } });
+    const stage = setStage({
+      "step-worker": { files: { "src/new.txt": "new\n" } },
+      consolidator: { artifact: { movedToPrivate: ["workspace/src/new.txt"] } },
+    });
     const env = {
       GIT_AUTHOR_NAME: "a",
       GIT_AUTHOR_EMAIL: "a@b",
@@ -144,7 +147,7 @@ describe("A goal that edits a repository", () => {
     ])
       execFileSync("git", ["-C", stage.here, ...args], { env: { PATH: process.env.PATH, ...env } });
     writeFileSync(join(stage.here, "later.txt"), "not committed\n");
-    const started = await stage.start(["--json"]);
+    const started = await stage.start(["--tier", "full", "--json"]);
     expect(started.stderr).toContain("begins with the last commit of ~/project, without 1 uncommitted file.");
     const ran = shown(started.stdout);
     expect(ran).toMatchObject({ end: { end: "completed" }, changed: "2 files changed, 2 insertions(+)" });

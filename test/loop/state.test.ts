@@ -1,7 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { closeFence, openFence } from "../../src/loop/fence.ts";
 import { adoptCandidate, copyState, sealCandidate } from "../../src/loop/state/candidates.ts";
@@ -65,12 +73,19 @@ describe("A state folder", () => {
     await expect(openStateFolder(folder, { searchPath, at: noon })).rejects.toThrow(
       /is no state folder: it holds thesis.txt/,
     );
+    const runs = join(tempFolder(), "runs");
+    mkdirSync(runs);
+    writeFileSync(join(runs, "5k.csv"), "mine");
+    await expect(openStateFolder(dirname(runs), { searchPath, at: noon })).rejects.toThrow(
+      /it holds runs\/5k.csv/,
+    );
   });
 
   test("is made of what a killed process began to make", async () => {
     const folder = tempFolder();
     mkdirSync(join(folder, "runs"));
     writeFileSync(join(folder, "policy.json.123.new"), "{");
+    writeFileSync(join(folder, "runs/index.json.123.new"), "[");
     writeFileSync(join(folder, "policy.json"), "{}");
     const state = await openStateFolder(folder, { searchPath, at: noon });
     expect(git(state.path, "ls-files").trim().split("\n")).toEqual(["policy.json", "runs/index.json"]);
@@ -94,6 +109,12 @@ describe("A person's policy", () => {
     expect(git(state.path, "log", "--format=%an %s", "-1", "--skip=1").trim()).toBe(
       "Knack policy: changed by a person",
     );
+    writeFileSync(join(state.path, "policy.json"), '{"allow": ["config-edit"]}\n');
+    await state.keepPolicy(noon);
+    const more = await state.commitChanges([aChange("notes/b.md", "b\n")], {
+      ...{ run: "r2", at: noon, head: null },
+    });
+    expect(more.rejected.map(({ reason }) => reason)).toEqual(["policy.json does not allow a new-config"]);
     writeFileSync(join(state.path, "policy.json"), '{"unusedRuns": "five"}\n');
     await expect(state.keepPolicy(noon)).rejects.toThrow(/policy.json in .*: unusedRuns/);
   });
@@ -218,12 +239,17 @@ describe("Curation", () => {
     expect(await state.curate(curation, cause)).toEqual(done);
   });
 
-  test("without anything to do makes no commit", async () => {
+  test("without anything to do, or with too few runs to know, makes no commit", async () => {
     const state = await aState();
+    await state.commitChanges([aChange("notes/a.md", "a\n")], { run: "r0", at: noon, head: null });
     const head = await state.readHead();
-    const archive = [{ path: "notes/none.md", reason: "" }];
+    const archive = ["none", "a"].map((name) => ({ path: `notes/${name}.md`, reason: "" }));
     const done = await state.curate({ ...nothing, archive }, { run: "r1", at: noon, head });
     expect([done.before, done.after, await state.readHead()]).toEqual([head, head, head]);
+    expect(done.refused.map(({ reason }) => reason)).toEqual([
+      "there is no such file that a loop may change",
+      "only 0 of 20 runs have been",
+    ]);
   });
 
   test("throws away the oldest notes beyond what the policy keeps", async () => {
@@ -343,6 +369,7 @@ describe("A frozen state", () => {
   test.each<[string, (folder: string) => void, string | RegExp | null]>([
     ["a changed file", (folder) => writeFileSync(join(folder, "policy.json"), "{}"), /^sha256:/],
     ["a new file", (folder) => writeFileSync(join(folder, "runs/more.json"), "{}"), /^sha256:/],
+    ["a file made a program", (folder) => chmodSync(join(folder, "policy.json"), 0o700), /^sha256:/],
     [
       "a commit",
       (folder) =>

@@ -6,10 +6,16 @@ import { gatherOthers } from "../../src/loop/surroundings.ts";
 import { knackHere } from "../helpers/here.ts";
 import { setStage } from "./stage.ts";
 
+interface Span {
+  readonly name: string;
+  readonly parentSpanId?: string;
+  readonly status: { readonly code: number };
+}
+
 interface Spans {
   readonly resourceSpans: readonly [
     {
-      readonly scopeSpans: readonly [{ readonly spans: readonly { name: string; parentSpanId?: string }[] }];
+      readonly scopeSpans: readonly [{ readonly spans: readonly Span[] }];
     },
   ];
 }
@@ -28,19 +34,20 @@ describe("A run", () => {
     const file = join(stage.home, "spans.jsonl");
     await set(file);
     await stage.start();
-    const told = JSON.parse(readFileSync(file, "utf8")) as Spans;
-    const { spans } = told.resourceSpans[0].scopeSpans[0];
+    const written = JSON.parse(readFileSync(file, "utf8")) as Spans;
+    const { spans } = written.resourceSpans[0].scopeSpans[0];
     expect(spans.map(({ name }) => name)).toEqual(names);
     expect(spans.filter(({ parentSpanId }) => parentSpanId === undefined)).toHaveLength(1);
 
-    const received: string[] = [];
+    stage.tell({ analyst: { artifact: null } });
+    const received: Spans[] = [];
     const server = createServer((request, response) => {
       let body = "";
       request.on("data", (text) => {
         body += text;
       });
       request.on("end", () => {
-        received.push(`${request.method} ${request.url} ${JSON.parse(body).resourceSpans.length}`);
+        if (request.method === "POST" && request.url === "/v1/traces") received.push(JSON.parse(body));
         response.end("{}");
       });
     });
@@ -49,7 +56,14 @@ describe("A run", () => {
     await set(`http://127.0.0.1:${address.port}`);
     await stage.run(["start", "--goal", "Write done.txt", "--harness", stage.harness]);
     server.close();
-    expect(received).toEqual(["POST /v1/traces 1"]);
+    const told = received.map(({ resourceSpans }) => resourceSpans[0].scopeSpans[0].spans);
+    // 1 is in order, 2 is not.
+    expect(told.map((all) => all.map(({ name, status }) => `${name} ${status.code}`))).toEqual([
+      [
+        ...["knack.loop 2", "knack.loop.orient 1", "knack.loop.strategize 1", "knack.loop.plan 1"],
+        ...["knack.loop.execute 1", "knack.loop.debrief 2", "knack.loop.memory-consolidation 1"],
+      ],
+    ]);
   });
 
   test("is a goal where goals have duties, with what no transcript shows of it", async () => {

@@ -66,13 +66,13 @@ const subcommands: Subcommands<LoopCall> = {
       return stepRun(call, (loop) => loop.startAlone(options, process.cwd()));
     return follow(call, (loop, watcher) => loop.start(options, process.cwd(), watcher));
   },
-  resume: (call, [run = ""]) => follow(call, (loop, watcher) => loop.resume(run, watcher)),
+  resume: (call, [run = ""]) => follow(call, (loop, watcher) => loop.resume(run, process.cwd(), watcher)),
   show: reads(show, (words) => words[0] ?? ""),
   list: reads(list),
   compare: reads(compare, (words) => words.join(" ")),
   adopt: changesReal(adopt, takes("the id of a run", "knack loop list")),
   revert: changesReal(revert, (words) => words[0] ?? ""),
-  next: (call, [run = ""]) => stepRun(call, (loop) => loop.next(run)),
+  next: (call, [run = ""]) => stepRun(call, (loop) => loop.next(run, process.cwd())),
   submit: (call, [run = "", worker = ""]) => {
     const { summary = "", failed = null, usd } = call.args;
     if (worker === "")
@@ -81,7 +81,7 @@ const subcommands: Subcommands<LoopCall> = {
     if (cost !== null && !(cost >= 0 && cost < Number.POSITIVE_INFINITY))
       throw wrongUsage(`Invalid --usd "${usd}".`, "Use an amount in US dollars, such as 0.25.");
     const said = { summary: oneLine(summary, 300), failed, usd: cost };
-    return stepRun(call, (loop) => loop.submit(run, worker, said));
+    return stepRun(call, (loop) => loop.submit(run, worker, said, process.cwd()));
   },
 };
 
@@ -327,7 +327,8 @@ function nameRevert({ args, screen }: Pick<LoopCall, "args" | "screen">): string
 // --- Runs that were ---
 
 async function show({ knack, answer, screen }: OpenCall<LoopCall>, word: string): Promise<number> {
-  const view = await (await knack.loop()).show(word);
+  const loop = await knack.loop();
+  const view = await (word === "" ? loop.showLatest(process.cwd()) : loop.show(word));
   return answer(describeRun(view), [
     `Run ${view.begun.run}: ${oneLine(view.begun.goal, 100)}`,
     listPhases(view, screen),

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type * as z from "zod";
-import { KnackError, readPlainText, writeFileAtomically } from "../../base/index.ts";
+import { KnackError, listFilesBelow, readPlainText, writeFileAtomically } from "../../base/index.ts";
 import { type Git, openGit } from "./git.ts";
 
 /** A commit with the marks at the end of its message, and the files it changed. */
@@ -39,14 +39,13 @@ export class StateRepository {
     mkdirSync(this.path, { recursive: true, mode: 0o700 });
     if (existsSync(join(this.path, ".git")) && (await this.git.ask(["rev-parse", "--verify", "HEAD"])))
       return;
+    const found = listFilesBelow(this.path).filter((path) => !(path in files || path.startsWith(".git/")));
     // What a killed process was about to write is no stranger's.
-    for (const name of readdirSync(this.path))
-      if (name.replace(/\.\d+\.new$/, "") in files && !(name in files)) rmSync(join(this.path, name));
-    const found = readdirSync(this.path).filter(
-      (name) => name !== ".git" && !(name in files || name === "runs"),
-    );
-    if (found.length > 0)
-      throw new KnackError("WRONG_USAGE", `${this.path} is no state folder: it holds ${found[0]}.`, {
+    const drafts = found.filter((path) => path.replace(/\.\d+\.new$/, "") in files);
+    for (const path of drafts) rmSync(join(this.path, path));
+    const [strange] = found.filter((path) => !drafts.includes(path));
+    if (strange !== undefined)
+      throw new KnackError("WRONG_USAGE", `${this.path} is no state folder: it holds ${strange}.`, {
         hint: "Give --state an empty folder, or one that Knack made.",
       });
     await this.git.run(["init", "--quiet"]);
