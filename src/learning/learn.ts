@@ -35,7 +35,13 @@ import {
   type SessionView,
   viewSessions,
 } from "../transcripts/index.ts";
-import { findDoubt, findForeignBranches, isFromOutside, listTracedWords } from "../trust/index.ts";
+import {
+  findDoubt,
+  findForeignBranches,
+  findMergedBranches,
+  isFromOutside,
+  listTracedWords,
+} from "../trust/index.ts";
 import { createMeter } from "./dossier.ts";
 import { settleFindings, type Verdict } from "./judge.ts";
 import { findCertain, rulesVersion } from "./leads/certain.ts";
@@ -376,8 +382,23 @@ export async function recordResults(
     const knownIn = ({ id, part }: SessionView) =>
       known.filter(({ session, finding }) => session === id && isInPart(finding.refs[0] ?? "", part));
     const entries = mine.flatMap((result) => makeEntries(result, now, knownIn(result.session)));
-    await recordEntries(tx, entries);
+    await recordEntries(tx, [...entries, ...(await makeMergedEntries(tx, mine))]);
     return mine;
+  });
+}
+
+/** What sessions merged, where the person works: any folder can claim the remote of another. */
+async function makeMergedEntries(tx: Store, results: readonly SessionResult[]): Promise<LedgerEntry[]> {
+  const merged = results.flatMap(({ session, events }) =>
+    [...findMergedBranches(events)].map((name) => ({ session, name })),
+  );
+  if (merged.length === 0) return [];
+  const own = findOwnCheckouts(await tx.sessions.places());
+  return merged.flatMap(({ session, name }) => {
+    const { id, root } = session.project;
+    const key = `branch-merged:${id}:${name}`;
+    const isOwn = root === null || root === id || own.has(root);
+    return isOwn ? { ...describeOrigin(session), type: "branch.merged" as const, key, data: { name } } : [];
   });
 }
 

@@ -97,8 +97,10 @@ async function foldLessons({ learning, ledger }: Store, entries: readonly Ledger
   const touched = new Set<string>();
   const made = entries.flatMap((entry) => (entry.type === "finding.made" ? entry.data.id : []));
   const unknown = new Set(await learning.findings.unknown(made));
+  const merged = await listMerged(ledger, entries);
   for (const entry of entries)
-    for (const lessonId of await applyEntry(learning, entry, unknown)) touched.add(lessonId);
+    for (const lessonId of await applyEntry(learning, withoutMerged(entry, merged), unknown))
+      touched.add(lessonId);
   const rated = entries.flatMap((entry) => (entry.type === "use.rated" ? entry.data.id : []));
   if (touched.size === 0 && rated.length === 0) return;
   const ratings = await ledger.since("use.rated", 0);
@@ -111,6 +113,46 @@ async function foldLessons({ learning, ledger }: Store, entries: readonly Ledger
     touched,
     foldCredits(ratings, (id) => makers.get(id) ?? id),
   );
+}
+
+/** Branches of others that were merged, by project and name; looked up only where a finding waits for one. */
+async function listMerged(
+  ledger: Store["ledger"],
+  entries: readonly LedgerEntry[],
+): Promise<ReadonlySet<string>> {
+  const waits = entries.some(
+    (entry) => entry.type === "finding.made" && entry.data.finding.doubt?.kind === "branch",
+  );
+  const known = waits ? await ledger.since("branch.merged", 0) : [];
+  return new Set(known.map(({ project, data }) => nameBranch(project, data.name)));
+}
+
+function nameBranch(project: string | null, name: string): string {
+  return JSON.stringify([project, name]);
+}
+
+/** A finding that was made on a branch which is merged by now. */
+function withoutMerged(entry: LedgerEntry, merged: ReadonlySet<string>): LedgerEntry {
+  if (entry.type !== "finding.made") return entry;
+  const { doubt } = entry.data.finding;
+  const isMerged = doubt?.kind === "branch" && merged.has(nameBranch(entry.project, doubt.words));
+  return isMerged ? { ...entry, data: { ...entry.data, finding: withoutDoubt(entry.data.finding) } } : entry;
+}
+
+function withoutDoubt({ doubt: _, ...finding }: Finding): Finding {
+  return finding;
+}
+
+/** Findings that waited for a branch to be merged. */
+async function releaseBranch(learning: Learning, project: string, name: string): Promise<string[]> {
+  const touched: string[] = [];
+  for (const known of await learning.findings.onBranch(project, name)) {
+    const { id, pass, run, scopeId, foundAt, session, at } = known;
+    const data = { id, pass, run, scopeId, foundAt, finding: withoutDoubt(known.finding) };
+    touched.push(...(await removeFinding(learning, known)));
+    touched.push(...(await insertFinding(learning, { at, project, session, data })));
+  }
+  return touched;
 }
 
 /** The lesson that each learned skill was first made of, by the skill's item id. What is added later does not count. */
@@ -151,6 +193,8 @@ async function applyEntry(
       const [known] = await learning.findings.get([id]);
       return known && known.pass < pass ? removeFinding(learning, known) : [];
     }
+    case "branch.merged":
+      return entry.project === null ? [] : releaseBranch(learning, entry.project, entry.data.name);
     case "session.learned":
       return addUses(learning, entry);
     case "lesson.decided": {

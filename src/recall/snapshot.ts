@@ -142,6 +142,7 @@ async function explainStale({ ledger }: Store, head: SnapshotHead, settings: Sna
 const telling = [
   "finding.made",
   "finding.withdrawn",
+  "branch.merged",
   "lesson.decided",
   "lesson.offered",
   "lesson.promoted",

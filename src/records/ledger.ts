@@ -170,6 +170,8 @@ export type LedgerEntry =
       "lesson.decided",
       { readonly lessonId: FindingId; readonly decision: LessonDecision; readonly everywhere: boolean }
     >
+  /** What was somebody else's branch is part of the project: it was merged while a branch of the person's own was checked out. */
+  | Entry<"branch.merged", { readonly name: string }, TranscriptId>
   /** A person was asked in a session whether to keep lessons; `kept` is their answer, null while there is none. */
   | Entry<
       "lesson.offered",

@@ -95,6 +95,12 @@ function createFindings(db: Kysely<Tables>) {
       );
       return new Map(rows.map(({ id, lesson_id }) => [id, lesson_id]));
     },
+    /** The findings of a project that wait because they were made on a branch of somebody else. */
+    onBranch: async (project: string, name: string): Promise<StoredFinding[]> => {
+      const numbers = db.selectFrom("finding").select("n").where("project", "=", project);
+      const isOn = sql<SqlBool>`json_extract(data, '$.doubt.kind') = 'branch' and json_extract(data, '$.doubt.words') = ${name}`;
+      return inOrder(await numbers.where(isOn).orderBy("n").execute());
+    },
     ofSessions: (transcripts: readonly TranscriptId[]) => select("session", transcripts),
     ofLessons: (lessonIds: readonly LessonId[]) => select("lesson_id", lessonIds),
     /** The findings of lessons as evidence, by the lessons' ids. */

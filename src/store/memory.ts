@@ -326,6 +326,11 @@ function createFindings(lessons: ReadonlyMap<LessonId, Lesson>): Learning["findi
       const found = ids.flatMap((id) => rows.byId.get(id)?.stored ?? []);
       return new Map(found.map(({ id, lessonId }) => [id, lessonId]));
     },
+    onBranch: async (project, name) =>
+      tell([...rows.byId.values()]).filter(
+        ({ project: its, finding: { doubt } }) =>
+          its === project && doubt?.kind === "branch" && doubt.words === name,
+      ),
     ofSessions: async (sessions) =>
       tell([...rows.byId.values()]).filter(({ session }) => sessions.includes(session)),
     ofLessons: async (ids) => tell(ids.flatMap(ofLesson)),

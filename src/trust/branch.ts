@@ -22,21 +22,55 @@ interface Standing {
  * the branch, or of the pull request where its branch is not known.
  */
 export function findForeignBranches(events: readonly BranchFacts[]): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
+  return walk(events).foreign;
+}
+
+/** The names of branches, and of pull requests, that were merged while a branch of the person's own was checked out. */
+export function findMergedBranches(events: readonly BranchFacts[]): ReadonlySet<string> {
+  return walk(events).merged;
+}
+
+function walk(events: readonly BranchFacts[]) {
+  const foreign = new Map<string, string>();
+  const merged = new Set<string>();
+  /** The branches that pull requests turned out to be. */
+  const branches = new Map<string, string>();
   let standing: Standing = {
     ...{ foreign: null, arriving: false, latest: null },
     ...{ fetched: new Set<string>(), remotes: new Set<string>() },
   };
   for (const event of events) {
+    const before = standing.foreign;
     if (event.branch !== undefined) standing = arrive(standing, event.branch);
-    if (standing.foreign !== null) found.set(event.ref, standing.foreign);
+    if (before !== null && standing.foreign !== null) branches.set(before, standing.foreign);
+    if (standing.foreign !== null) foreign.set(event.ref, standing.foreign);
     const hasWorked = event.outcome === "ok" || event.outcome === "masked" || event.outcome === "unknown";
     if (event.kind !== "call" || event.command === null || !hasWorked) continue;
     // Most commands have nothing to do with branches, and to parse one takes long.
-    if (/\b(?:git|gh|glab|hub)\b/.test(event.command))
-      standing = parseCommand(event.command).reduce(follow, standing);
+    if (!/\b(?:git|gh|glab|hub)\b/.test(event.command)) continue;
+    for (const run of parseCommand(event.command)) {
+      const name = event.outcome === "unknown" ? null : readMerged(standing, run);
+      if (name !== null) for (const one of [name, branches.get(name) ?? name]) merged.add(one);
+      standing = follow(standing, run);
+    }
   }
-  return found;
+  return { foreign, merged };
+}
+
+/** The branch or pull request that a program merges into a branch of the person's own. */
+function readMerged({ foreign, arriving }: Standing, { name, args }: Run): string | null {
+  const [verb = "", second = "", third = ""] = args.filter((arg) => !arg.startsWith("-"));
+  if (name === "gh" || name === "glab") {
+    const isMerge = /^(?:pr|mr) (?:merge|accept)$/.test(`${verb} ${second}`);
+    // What waits for its checks is not merged yet.
+    if (!isMerge || args.some((arg) => /^--(?:auto|disable-auto|when-pipeline-succeeds)/.test(arg)))
+      return null;
+    const number = /^#?(\d+)$|\/(?:pull|merge_requests)\/(\d+)/.exec(third);
+    return number ? `pull/${number[1] ?? number[2]}` : third || foreign;
+  }
+  const isOwn = foreign === null && !arriving;
+  const isWhole = !args.some((arg) => /^--(?:abort|quit|continue|no-commit|squash)$/.test(arg));
+  return name === "git" && verb === "merge" && isOwn && isWhole && second !== "" ? second : null;
 }
 
 /** The agent tells that another branch is checked out. */

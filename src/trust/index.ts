@@ -1,4 +1,4 @@
-export { findForeignBranches } from "./branch.ts";
+export { findForeignBranches, findMergedBranches } from "./branch.ts";
 export {
   cutToFit,
   type FenceFrame,

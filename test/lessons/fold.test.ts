@@ -51,6 +51,38 @@ describe("a finding that a later pass withdrew", () => {
   });
 });
 
+describe("a finding that waits for a branch", () => {
+  const waits = made("s1", aFinding({ doubt: { kind: "branch", from: "repository", words: "fix-login" } }));
+  const merged = (name: string, project = "/p"): LedgerEntry => ({
+    ...{ at: first.at, project, session: "s2", actor: "knack" },
+    ...{ type: "branch.merged", key: `branch-merged:${project}:${name}`, data: { name } },
+  });
+  it.each<[string, LedgerEntry[][], string | null]>([
+    ["waits no longer once it is merged", [[waits], [merged("fix-login")]], null],
+    ["waits no longer when the merge arrives first", [[merged("fix-login")], [waits]], null],
+    ["waits no longer when both arrive at once", [[waits, merged("fix-login")]], null],
+    ["waits while another branch is merged", [[waits], [merged("fix-logout")]], "branch"],
+    ["waits while another project merges one of its name", [[waits], [merged("fix-login", "/q")]], "branch"],
+    [
+      "keeps a doubt of another kind",
+      [[made("s1", aFinding({ doubt: { kind: "foreign", from: "web", words: "fix-login" } })), merged("fix-login")]],
+      "foreign",
+    ],
+  ])("%s", async (_, batches, doubt) => {
+    const store = await aStore();
+    for (const batch of batches) await store.transaction((tx) => recordEntries(tx, batch));
+    const before = await store.learning.lessons.list();
+    await store.transaction(async (tx) => {
+      await tx.clearFolds();
+      await applyEntries(tx, await tx.ledger.all());
+    });
+    expect(await store.learning.lessons.list()).toEqual(before);
+    const [found] = await store.learning.findings.get([waits.data.id]);
+    expect(found?.finding.doubt?.kind ?? null).toBe(doubt);
+    expect(before[0]?.doubt?.kind ?? null).toBe(doubt);
+  });
+});
+
 test("two findings that a third holds together are two lessons without it", async () => {
   const store = await aStore();
   const words = (action: string) => ({ trigger: "deploying the harbor service", action });

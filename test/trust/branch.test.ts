@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Event } from "../../src/records/index.ts";
-import { findForeignBranches } from "../../src/trust/index.ts";
+import { findForeignBranches, findMergedBranches } from "../../src/trust/index.ts";
 import { ran, said, session } from "../helpers/events.ts";
 
 /** Where the last event of a session happened, after these commands. */
@@ -44,5 +44,42 @@ describe("somebody else's branch", () => {
     [["echo gh pr checkout 12"]],
   ])("is none after %j", (commands) => {
     expect(standAfter(...commands)).toBeNull();
+  });
+});
+
+/** The branches that these commands merge. */
+function mergedBy(...commands: readonly (string | Event)[]): string[] {
+  const calls = commands.map((one) => (typeof one === "string" ? ran(one, "ok") : one));
+  return [...findMergedBranches(session(said("go on"), ...calls))];
+}
+
+describe("a branch that is merged", () => {
+  it.each<[names: readonly string[], commands: readonly (string | Event)[]]>([
+    [["fix-login"], ["git switch main && git merge fix-login"]],
+    [["fix-login"], ["git merge --no-ff -q fix-login"]],
+    [["pull/12"], ["gh pr merge 12 --squash"]],
+    [["pull/12"], ["gh pr merge https://github.com/a/b/pull/12 -d"]],
+    [["pull/7"], ["glab mr merge 7"]],
+    [
+      ["pull/12", "fix-login"],
+      ["gh pr checkout 12", on("fix-login"), "gh pr merge 12"],
+    ],
+    [["fix-login"], ["gh pr checkout 12", on("fix-login"), "gh pr merge --rebase"]],
+  ])("is %j", (names, commands) => {
+    expect(mergedBy(...commands)).toEqual(names);
+  });
+
+  it.each<[commands: readonly (string | Event)[]]>([
+    [["gh pr checkout 12", on("fix-login"), "git merge main"]],
+    [["git merge --abort"]],
+    [["git merge --no-commit fix-login"]],
+    [["git merge --squash fix-login"]],
+    [["gh pr merge 12 --auto --squash"]],
+    [[ran("git merge fix-login", "failed", "CONFLICT")]],
+    [["gh pr view 12", "git log --merges"]],
+    [["echo git merge fix-login"]],
+    [[ran("cat notes", "ok", "Merge pull request #12 from mallory/fix-login")]],
+  ])("is none after %j", (commands) => {
+    expect(mergedBy(...commands)).toEqual([]);
   });
 });
