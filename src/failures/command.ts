@@ -152,6 +152,7 @@ function collectCommand(command: Command, shell: ShellState, runs: Run[]): void 
   if (run === null) return;
   if (run.name === "cd" || run.name === "pushd") shell.directory = run.args[0] ?? null;
   else if (run.name === "export") shell.exported = [...shell.exported, ...run.args];
+  else if (run.name.startsWith("$env:")) shell.exported = [...shell.exported, readVariable(run)];
   else if (isPreparing(run)) shell.exported = [...shell.exported, readWords(command).join(" ")];
   else {
     const traces = {
@@ -171,6 +172,11 @@ function collectCommand(command: Command, shell: ShellState, runs: Run[]): void 
     runs.push(run.with({ env, wrapper, directory, isFilter, isHidden, traces }));
     for (const { commands, decides } of scripts) collectScript(commands, isHidden || !decides);
   }
+}
+
+/** PowerShell's `$env:NAME = 'value'`, without the spaces. */
+function readVariable({ name, args }: Run): string {
+  return [name, ...args].join(" ").replace(/ ?= ?/, "=");
 }
 
 /** The text that stands below a command for it to read. */

@@ -1,4 +1,4 @@
-export { findQuirk, isLayoutRule, isRule, saysNothing } from "./call-error.ts";
+export { saysNothing } from "./call-error.ts";
 export { type Chronic, findChronic, isOver, isSameTrouble, listTroubles } from "./chronic.ts";
 export { findFileNames, isOwnCall, parseCommand } from "./command.ts";
 export { classifyRun, writeTemplate } from "./command-form.ts";
@@ -8,7 +8,9 @@ export { findShellComplaint, readExit } from "./exit.ts";
 export { readOutcome } from "./outcome.ts";
 export { findDropped, isProved, whiteSpace } from "./proof.ts";
 export { CallReader, callText, findPath, isEdit, Recovery, repairs } from "./recovery.ts";
+export { isLayoutRule, isRule } from "./rules.ts";
 export { Run } from "./run.ts";
+export { findQuirk } from "./shell-quirks.ts";
 export {
   areOppositeFixes,
   compareSymptoms,

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../base/index.ts";
 import type { Remedy } from "../records/index.ts";
 import { wordSet } from "../text/index.ts";
-import { findQuirk } from "./call-error.ts";
 import { causeGroups } from "./error-line.ts";
 import type { Recovery } from "./recovery.ts";
 import type { Run } from "./run.ts";
+import { findQuirk } from "./shell-quirks.ts";
 import { listTellingWords } from "./symptom.ts";
 
 /**

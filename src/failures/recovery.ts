@@ -1,8 +1,7 @@
 import type { JsonObject } from "../base/index.ts";
 import type { CallDifference, CallUse, Cause, Event, Remedy, Symptom } from "../records/index.ts";
 import { baseName, measureSimilarity, wordSet } from "../text/index.ts";
-import { canFix, findQuirk, isLayoutRule, isRule, readCallError } from "./call-error.ts";
-import { editsInPlace, findDashedText, findSubstituted, isTextKept } from "./call-words.ts";
+import { readCallError } from "./call-error.ts";
 import { findFileNames, parseCommand } from "./command.ts";
 import { classifyRun } from "./command-form.ts";
 import { type ChangedLine, findChangedLine } from "./edit.ts";
@@ -11,7 +10,9 @@ import type { CallError } from "./error-text.ts";
 import { isCut } from "./exit.ts";
 import { findFailedRun } from "./failed-run.ts";
 import { findDropped, isSpokenChange } from "./proof.ts";
+import { canFix, isLayoutRule, isRule } from "./rules.ts";
 import { compareRuns, findMainRun, type Run } from "./run.ts";
+import { findQuirk, tooManyWords } from "./shell-quirks.ts";
 import { describeSymptom } from "./symptom.ts";
 
 /** A call that failed in a way that may teach something. */
@@ -427,7 +428,8 @@ type Ending = Pick<Recovery, "worked" | "workedRun" | "remedy" | "step" | "stepR
 
 /** Whether a later call is the answer: it worked, or it got past the point where the first had stopped. */
 function works(event: Event, link: Link, { failed, error }: Failure, calls: CallReader): boolean {
-  if (!putsWordsRight(failed.command ?? "", event.command ?? "", error)) return false;
+  const isPutRight = findQuirk(error.about)?.isPutRight;
+  if (isPutRight?.(event.command ?? "", failed.command ?? "", error.line) === false) return false;
   if (event.outcome === "ok" || decides(event, link)) return !stillFails(event, link, failed, error, calls);
   const isPast =
     event.outcome === "failed" && causeGroups.beforeWork.has(error.cause) && !weak.has(link.remedy);
@@ -440,15 +442,6 @@ function decides({ outcome, exitCode }: Event, { run }: Link): boolean {
 }
 
 const weak = new Set<Remedy>(["other-way", "none", "argument"]);
-
-/** Whether a command no longer has what was wrong with the words of another. */
-function putsWordsRight(before: string, after: string, error: CallError): boolean {
-  if (error.about === "backticks in double quotes") return findSubstituted(after).length === 0;
-  if (error.about === "sed -i without a suffix") return !editsInPlace(after);
-  if (error.about === "&& in PowerShell") return !/&&|\|\|/.test(after);
-  const text = error.about === "text that begins with a dash" ? findDashedText(before, error.line) : null;
-  return text === null || isTextKept(after, text);
-}
 
 /** Cut short by a pipe, a run that fails as before ends with 0. */
 function stillFails(
@@ -586,9 +579,14 @@ const outsideWork = new Set<Cause>([
 /** Troubles that pass by themselves. */
 const ofItself = new Set<Cause>(["transient", "timeout", "state"]);
 
-/** Whether it sets in Git what the output says to set. */
-function setsAsTold({ name, verb }: Run, { failed }: Failure): boolean {
-  return name === "git" && verb === "config" && failed.text.slice(0, adviceChars).includes("git config");
+/** Whether it does in Git what the output asks for: a setting, or to stage what a hook changed; or sends what a host is asked about. */
+function setsAsTold({ name, verb }: Run, { failed, run }: Failure): boolean {
+  if (name !== "git") return false;
+  const said = failed.text.slice(0, adviceChars);
+  if (verb === "add") return said.includes("files were modified by this hook");
+  return verb === "config"
+    ? said.includes("git config")
+    : verb === "push" && /^(?:gh|glab)$/.test(run?.name ?? "");
 }
 
 /** Whether it sets the address of the remote that the failed call or its error names. */
@@ -805,7 +803,9 @@ function linkCalls(failure: Failure, event: Event, said: readonly Event[], calls
   }
   if (best !== null) return raised ? { remedy: "elevation", run: best.run } : best;
   const isMissing = error.cause === "missing-program" && error.about === run.name;
-  const standIn = isMissing ? findStandIn(run, calls.runs(failed), runs) : null;
+  // PowerShell says what an alias stands for: `ls -la`, and `Get-ChildItem : A parameter cannot be found …`.
+  const meant = runs.find(({ name }) => name !== run.name && error.line.startsWith(`${name} : `)) ?? null;
+  const standIn = isMissing ? findStandIn(run, calls.runs(failed), runs) : meant;
   if (standIn !== null) return { remedy: "program", run: standIn };
   const isOther = isOtherWay(failed, run, error, event, runs) || isAnnounced(failure, said, runs);
   return isOther ? { remedy: "other-way", run: findSuccessor(run, runs, calls.runs(failed)) } : null;
@@ -873,7 +873,7 @@ function isOtherWay(
     run.isLook && event.text.trim() !== "" && runs.some((other) => other.name === run.name || changes(other));
   if (!replaceable.has(cause) && !(cause === "wrong-usage" && looksAgain)) return false;
   const words = (command: string | null) => new Set((command ?? "").match(/[\w.-]{3,}/g));
-  if (about === "too many words")
+  if (about === tooManyWords.name)
     return measureSimilarity(words(failed.command), words(event.command)) >= sharedWithTooMany;
   const files = findFileNames(failed.command ?? "");
   return cause === "denied" || [...findFileNames(event.command ?? "")].some((file) => files.has(file));

@@ -104,8 +104,15 @@ export class Run {
     return {
       program: this.written.includes("/") ? abbreviate(this.written) : this.name,
       before: [...names, ...this.wrapper.slice(0, 1)],
-      after: [...(this.verb?.split(" ") ?? script), ...added],
+      after: [...(this.verb?.split(" ") ?? script), ...this.launchedVerb, ...added],
     };
+  }
+
+  /** The verb of the program that a launcher starts: `generate` of `npx prisma generate`. */
+  private get launchedVerb(): string[] {
+    const [program = "", ...rest] = packageLaunchers.has(this.name) ? skipOptions(this.args) : [];
+    const verb = program === "" ? null : new Run({ name: program, args: rest }).verb;
+    return verb === null ? [] : verb.split(" ");
   }
 
   /** The difference from another run, with the new values, so that it can be repeated. */
@@ -167,8 +174,8 @@ const plainTraces: Traces = {
   ...{ isForgiven: false, toldExit: null, inBackground: false, isCondition: false },
 };
 
-/** `NAME=value`. */
-export const assignment = /^\w+=/;
+/** `NAME=value`, and PowerShell's `$env:NAME=value`. */
+export const assignment = /^(?:\$env:)?\w+=/;
 
 /** The words after options that come before a verb: `git -C x commit`, `pnpm --filter app test`. */
 export function skipOptions(args: readonly string[]): readonly string[] {
@@ -189,6 +196,7 @@ const optionsWithValue = wordSet(
 const bareOption =
   /^-(?:[a-zA-Z]|-(?:no-.*|silent|quiet|verbose|debug|yes|json|bare|offline|frozen|locked|recursive|if-present|workspaces|no))$/;
 
+const packageLaunchers = wordSet("npx bunx pnpx");
 const bareWord = /^[a-zA-Z][\w:@-]*$/;
 const leadingVerbs = new Set(["run", "exec", "x", "dlx", "compose", "tool", "git", "npm", "pnpm"]);
 /** Programs whose verb stands behind what it is about: `gh pr create`. */
@@ -235,6 +243,7 @@ const questions = new Map<string, WordSet>([
 ]);
 
 function writeSetting(set: string): string {
+  if (set.startsWith("$env:")) return `${abbreviate(set)};`;
   return assignment.test(set) ? abbreviate(set) : `${set} &&`;
 }
 
@@ -277,9 +286,17 @@ export function compareRuns(before: Run, after: Run): CallDifference | null {
     return startsByPath(before, after) ? "path" : null;
   if (before.written !== after.written) return "path";
   if (before.env.join("\n") !== after.env.join("\n")) return "environment";
+  if (isSameFromFolder(before, after)) return "directory";
   if (a.join("\n") !== b.join("\n")) return onlyFlagsDiffer(before.args, after.args) ? "flag" : "argument";
   if (before.directory !== after.directory) return "directory";
   return before.wrapper.join(" ") === after.wrapper.join(" ") ? "none" : "wrapper";
+}
+
+/** Whether a run names the same files from the folder that it went to: `jest api/a.ts`, then `cd api && jest a.ts`. */
+function isSameFromFolder({ args }: Run, { args: others, directory }: Run): boolean {
+  const from = (directory ?? "").replace(/^\.\/|\/$/g, "");
+  if (from === "" || args.length !== others.length || args.join("\n") === others.join("\n")) return false;
+  return args.every((arg, at) => arg === others[at] || arg === `${from}/${others[at]}`);
 }
 
 /** Programs that do something to the file they are given, and do not run it. */

@@ -1,10 +1,11 @@
 import type { LessonText, Symptom } from "../records/index.ts";
 import { measureSimilarity, splitWords, wordSet } from "../text/index.ts";
-import { findQuirk, readCallError } from "./call-error.ts";
+import { readCallError } from "./call-error.ts";
 import { findFileNames, parseCommand } from "./command.ts";
 import { type CallError, complains, isHollow } from "./error-text.ts";
 import { findFailedRun } from "./failed-run.ts";
 import type { Run } from "./run.ts";
+import { findQuirk } from "./shell-quirks.ts";
 
 /** Reads the symptom of a failed call from its command and output; `tool` where it was no shell command. */
 export function readSymptom(

@@ -93,7 +93,7 @@ export function listTellingWords(command: string, root: string | null): TellingW
 /** A program that not every machine has; the project's own scripts are no strangers to it. */
 function findProgram({ written, name, wrapper }: Run, root: string | null): TellingWord[] {
   const isPath = /[/\\]/.test(written);
-  if (!isPath && everydayPrograms.has(name)) return [];
+  if (!isPath && (everydayPrograms.has(name) || cmdlet.test(name))) return [];
   if (wrapper.some((word) => packageRunners.has(baseName(word)))) return [{ kind: "package", word: name }];
   const isOwn = isPath && (!/^[/~\\]|^[a-z]:/i.test(written) || (root !== null && written.startsWith(root)));
   return isOwn ? [] : [{ kind: "program", word: written }];
@@ -110,6 +110,10 @@ const everydayPrograms = wordSet(
   redis-cli systemctl service brew apt apt-get dnf yum apk pacman vitest jest mocha eslint prettier biome vite webpack
   claude codex gemini opencode knack`,
 );
+
+/** Commands that are part of PowerShell, and neither run nor fetch anything. */
+const cmdlet =
+  /^(?:get-(?:childitem|content|item|location|command|process|date)|(?:set|add)-content|set-location|(?:new|remove|copy|move|rename)-item|(?:test|join|split|resolve)-path|(?:select|where|foreach|sort|group|measure)-object|select-string|write-(?:output|host)|out-(?:file|null|string)|convert(?:to|from)-json)$/i;
 
 const packageRunners = wordSet("npx pnpx bunx uvx dlx");
 /** Programs that fetch what they are given by name, and the words by which they are told to. */

@@ -114,6 +114,36 @@ describe("a cure is a step that can be the reason", () => {
       "run `fly auth login` first",
     ],
     [
+      "a push of what a host is asked about",
+      [
+        ran("gh pr create --fill", "failed", "aborted: you must first push the current branch to a remote"),
+        ran("git push -u origin HEAD", "ok"),
+        ran("gh pr create --fill", "ok"),
+      ],
+      "run `git push -u origin HEAD` first",
+    ],
+    [
+      "staging what a hook has changed",
+      [
+        ran(
+          "git commit -m ebb",
+          "failed",
+          "trailing space......Failed\n- hook id: space\n- files were modified by this hook",
+        ),
+        ran("git add -A && git commit -m ebb", "ok", "[main 1a2b3c4] ebb"),
+      ],
+      "run `git add -A` first",
+    ],
+    [
+      "a service in a container",
+      [
+        ran("docker compose exec web make", "failed", 'service "web" is not running'),
+        ran("docker compose up -d web", "ok"),
+        ran("docker compose exec web make", "ok"),
+      ],
+      "run `docker compose up -d web` first",
+    ],
+    [
       "a sign-in for the program that failed",
       [
         ran("fly status", "failed", "Error: the token has expired and cannot be renewed"),
@@ -282,6 +312,14 @@ describe("a cure is a step that can be the reason", () => {
         ran("npm run dev", "failed", "Error: listen EADDRINUSE: address already in use :::3000"),
         ran("lsof -ti:3000 | xargs kill -9", "ok"),
         ran("npm run dev -- --port 3000", "ok", "ready"),
+      ],
+    ],
+    [
+      "a push before a program that asks no host",
+      [
+        ran("gauge send", "failed", "Error: the gauge is dry"),
+        ran("git push", "ok"),
+        ran("gauge send", "ok"),
       ],
     ],
     [
@@ -520,6 +558,70 @@ describe("a cure is another way to call", () => {
         ran("find docks -name '*.md' -exec wc -l {} +", "ok", "4 docks/a.md"),
       ],
       "`find … -exec`",
+    ],
+    [
+      "with forward slashes where bash took the backslashes away",
+      [
+        ran("cat C:\\w\\dock.md", "failed", "cat: C:wdock.md: No such file or directory"),
+        ran("cat /c/w/dock.md", "ok", "ebb"),
+      ],
+      "forward slashes",
+    ],
+    [
+      "with two slashes where Git Bash takes one for a path",
+      [
+        ran("taskkill /F /PID 12", "failed", "ERROR: Invalid argument/option - 'F:/'."),
+        ran("taskkill //F //PID 12", "ok"),
+      ],
+      "`//F` for `/F`",
+    ],
+    [
+      "with what PowerShell has for a text, ",
+      [
+        ran("node <<'EOF'\n1\nEOF", "failed", "Missing file specification after redirection operator."),
+        ran("@'\n1\n'@ | node", "ok"),
+      ],
+      "Hand a text over",
+    ],
+    [
+      "with what PowerShell has for /dev/null",
+      [
+        ran(
+          "npm test 2>/dev/null",
+          "failed",
+          "out-file : Could not find a part of the path 'C:\\dev\\null'.",
+        ),
+        ran("npm test 2>$null", "ok", "3 passed"),
+      ],
+      "`2>$null`",
+    ],
+    [
+      "with the command that PowerShell says an alias is",
+      [
+        ran(
+          "rm -rf out",
+          "failed",
+          "Remove-Item : A parameter cannot be found that matches parameter name 'rf'.",
+        ),
+        ran("Remove-Item -Recurse -Force out", "ok"),
+      ],
+      "Use `Remove-Item -Recurse -Force out` instead of `rm -rf out`",
+    ],
+    [
+      "with a variable in PowerShell's own words",
+      [
+        ran("npm test", "failed", "Error: EBB_URL is not set"),
+        ran("$env:EBB_URL = 'http://pier'; npm test", "ok", "3 passed"),
+      ],
+      "Use `$env:EBB_URL=http://pier; npm test` instead",
+    ],
+    [
+      "from the folder in which the same file lies",
+      [
+        ran("npx jest pier/src/a.test.ts", "failed", "● Validation Error:\n  Preset ts-jest not found."),
+        ran("cd pier && npx jest src/a.test.ts", "ok", "3 passed"),
+      ],
+      "Run `cd pier && npx jest src/a.test.ts`",
     ],
     [
       "with bash where sh lacks a word of it",

@@ -280,6 +280,16 @@ describe("a failure that was overcome before", () => {
       null,
     ],
     [
+      "is answered with another verb of the same program, which the failed call does not have",
+      [
+        ran("npx prisma migrate dev", "failed", "Error: the client of the berth is older than its schema"),
+        ran("npx prisma generate", "ok"),
+        ran("npx prisma migrate dev", "ok"),
+      ],
+      ran("npx prisma migrate deploy", "failed", "Error: the client of the berth is older than its schema"),
+      "npx prisma generate",
+    ],
+    [
       "is answered for another program that says the same, where a step came first",
       [
         ran("npm test", "failed", "Error: the berth client did not initialize yet, generate it first"),

@@ -9,7 +9,7 @@ describe("the calls that a text tells", () => {
     [
       "a block of shell",
       "```bash\n$ npx changeset version\n# then\ngh release create v1\n```",
-      ["npx changeset", "gh release create"],
+      ["npx changeset version", "gh release create"],
     ],
     ["a block without a language", "```\nmake seed-db\n```", ["make seed-db"]],
     [
