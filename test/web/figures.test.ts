@@ -99,8 +99,23 @@ describe("A figure on the home page", () => {
     expect([sum(-2), sum(-1)]).toEqual([5, 3]);
     const metBefore = readRows((await page.get("/sessions?failed=7&met=1")).text);
     expect(metBefore.map((row) => [row.at(-2), row.at(-1)])).toEqual([1, 2, 3].map(() => ["1", "1"]));
-    const chart = await page.get("/");
-    expect(chart.text).toMatch(/met before <b>3<\/b>.*new <b>2<\/b>.*answered <b>3<\/b>/s);
+    const { text: home } = await page.get("/");
+    const legend = /<ul class="legend">(.*?)<\/ul>/s.exec(home)?.[1] ?? "";
+    expect(readText(legend)).toMatch(/met before 3.*new 2.*answered 3/s);
+    // Each number of the chart, and of the table behind it, leads to a list that comes to as much.
+    const linked = [
+      ...home
+        .slice(home.indexOf('<figure class="chart">'))
+        .matchAll(/href="([^"]*(?:failed|what=failure)[^"]*)">(\d+)</g),
+    ].map(([, to, count]) => [(to ?? "").replaceAll("&#38;", "&"), Number(count)] as const);
+    expect(linked.length).toBeGreaterThanOrEqual(6);
+    for (const [to, count] of linked) {
+      const listed = readRows((await page.get(to)).text);
+      const found = to.startsWith("/told")
+        ? listed.length
+        : listed.reduce((all, row) => all + readCount(row.at(-2)), 0);
+      expect({ to, found }).toEqual({ to, found: count });
+    }
   });
 });
 
