@@ -19,9 +19,9 @@ async function sitDown(
   await inTerminal({ socket: join(tempFolder(), "tmux"), cwd: harbor, env, command }, person);
 }
 
-/** A machine on which these agents are signed in. */
+/** A machine with two sessions, on which these agents are signed in. */
 function signedIn(...agents: readonly ("claude" | "codex")[]): Machine {
-  const own = machine();
+  const own = machine({ sessions: /tests-need-a-database|no-pytest-here/ });
   mkdirSync(join(own.home, "bin"));
   for (const agent of agents) {
     writeFileSync(join(own.home, "bin", agent), "#!/bin/sh\nexit 1\n", { mode: 0o755 });

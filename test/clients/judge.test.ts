@@ -5,6 +5,7 @@ import { knackHere } from "../helpers/here.ts";
 import { hookProgram, quiet, readOffered } from "../helpers/hook.ts";
 import { answering, asksAboutSession, nothingToMerge, recordIn } from "../helpers/judging.ts";
 import { cli } from "../helpers/knack.ts";
+import { sampled } from "../helpers/sampled.ts";
 import { installClients } from "./install.mjs";
 import { type Between, bash, type Live, live, sayInTurn, says } from "./living.ts";
 import type { Script, Step, Turn } from "./model-server.ts";
@@ -141,7 +142,7 @@ async function followLessons({ stage, types, typesAll, settled }: Agent, asksToL
 }
 
 describe("a judge, live", () => {
-  test("in Claude Code: a session is judged when it ended, the next offers the lesson, the one after is told; /knack:learn", async () => {
+  const followsInClaude = async () => {
     const part: Part = {
       shell: bash,
       knacks: (name, input) => ({ tool: `mcp__plugin_knack_knack__${name}`, input }),
@@ -154,9 +155,9 @@ describe("a judge, live", () => {
     expect((await agent.run("status")).stdout).toMatch(/^judge +claude/m);
     const { stdout } = await followLessons(agent, "/knack:learn");
     expect(stdout).toContain(`Knack learned here: ${lessons.berths}`);
-  });
+  };
 
-  test("in Codex: the same, with Knack's hook and its tools", async () => {
+  const followsInCodex = async () => {
     const part: Part = {
       shell: (cmd) => ({ tool: "exec_command", input: { cmd } }),
       knacks: (tool, input) => ({ tool, input, namespace: "mcp__knack" }),
@@ -165,7 +166,16 @@ describe("a judge, live", () => {
     const agent = await playInCodex(script(part));
     expect((await runsFor(agent.stage)("config", "set", "judge", "codex")).code).toBe(0);
     await followLessons(agent, prompts.learn);
-  });
+  };
+
+  const agents: readonly [string, () => Promise<void>][] = [
+    ["in Claude Code", followsInClaude],
+    ["in Codex, with Knack's hook and its tools", followsInCodex],
+  ];
+  test.each(sampled(agents, 1))(
+    "%s: a session is judged when it ended, the next offers the lesson, the one after is told; asked to learn",
+    async (_, follows) => follows(),
+  );
 });
 
 describe("a judge of no use, live in Claude Code,", () => {
@@ -218,7 +228,7 @@ async function playInCodex(part: Script): Promise<Agent> {
   });
   writeFileSync(join(stage.home, ".codex/hooks.json"), JSON.stringify({ hooks: Object.fromEntries(hooks) }));
   // Required: Codex would ask the model before a slow server has told of its tools.
-  const server = `{command=${JSON.stringify(process.execPath)},args=[${JSON.stringify(cli)},"mcp"],required=true}`;
+  const server = `{command=${JSON.stringify(process.execPath)},args=[${JSON.stringify(cli)},"mcp"],required=true,startup_timeout_sec=120}`;
   const shared = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"];
   const types = async (texts: readonly string[], session?: string, between?: Between) => {
     const known = (await codexTranscripts(stage.home)).transcripts;

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { cli, knack } from "../helpers/knack.ts";
+import { knackHere } from "../helpers/here.ts";
+import { cli } from "../helpers/knack.ts";
 import { addExample, exampleSessions, type Machine, machine } from "../helpers/machine.ts";
 import { inTerminal, type Terminal } from "./typed.ts";
 
@@ -17,7 +18,7 @@ async function sitDown(
 }
 
 async function statuses(home: string): Promise<string[]> {
-  const { stdout } = await knack(["skills", "list", "--json"], { home });
+  const { stdout } = await knackHere(["skills", "list", "--json"], { home });
   return (JSON.parse(stdout).skills as { kind: string; reach: string; status: string }[]).map(
     ({ kind, reach, status }) => `${kind} ${reach} ${status}`,
   );
@@ -96,7 +97,7 @@ describe("a person who is asked", () => {
     expect(rules).toEqual([
       expect.stringMatching(/^- In [\w-]+: (?:From now on|Remember)[^\n]* Says Ada\./m),
     ]);
-    const { stdout } = await knack(["skills", "list", "--json"], { home: own.home });
+    const { stdout } = await knackHere(["skills", "list", "--json"], { home: own.home });
     expect(JSON.parse(stdout).skipped).toHaveLength(1);
   });
 

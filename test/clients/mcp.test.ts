@@ -245,7 +245,8 @@ describe("foreground learning, live", () => {
       setup: harbor,
       args: [
         "-c",
-        `mcp_servers.knack={command=${JSON.stringify(process.execPath)},args=[${JSON.stringify(cli)},"mcp"]}`,
+        // Required: Codex would ask the model before a slow server has told of its tools.
+        `mcp_servers.knack={command=${JSON.stringify(process.execPath)},args=[${JSON.stringify(cli)},"mcp"],required=true,startup_timeout_sec=120}`,
       ],
     });
     try {
