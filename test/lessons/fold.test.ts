@@ -65,7 +65,12 @@ describe("a finding that waits for a branch", () => {
     ["waits while another project merges one of its name", [[waits], [merged("fix-login", "/q")]], "branch"],
     [
       "keeps a doubt of another kind",
-      [[made("s1", aFinding({ doubt: { kind: "foreign", from: "web", words: "fix-login" } })), merged("fix-login")]],
+      [
+        [
+          made("s1", aFinding({ doubt: { kind: "foreign", from: "web", words: "fix-login" } })),
+          merged("fix-login"),
+        ],
+      ],
       "foreign",
     ],
   ])("%s", async (_, batches, doubt) => {
