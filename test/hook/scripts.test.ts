@@ -9,8 +9,8 @@ test.each([
   ["hook-turn", 14],
   ["hook-record", 2],
   ["hook-start", 23],
-  ["hook-failure", 97],
-  ["hook-prompt", 176],
+  ["hook-failure", 99],
+  ["hook-prompt", 178],
   ["hook-redaction", 103],
   ["hook-shell", 106],
 ])(
