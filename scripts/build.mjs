@@ -39,13 +39,6 @@ async function bundle(sources) {
   };
   // What is native or loaded late stays outside; the rest goes into the bundle, because starting quickly matters.
   const external = Object.keys(dependencies);
-  const plugins = [
-    pastFrontDoors(),
-    widthsLate(),
-    apart("models-apart", join("models", "choose.ts"), "./api.ts", "models-api"),
-    apart("mcp-apart", join("cli", "commands", "plumbing.ts"), "../../mcp/index.ts", "mcp-server"),
-    apart("postgres-apart", join("store", "remote.ts"), "./postgres/server.ts", "postgres"),
-  ];
   await esbuild({
     ...common,
     entryPoints: {
@@ -55,25 +48,19 @@ async function bundle(sources) {
     },
     outdir: "dist",
     format: "esm",
+    splitting: true,
+    // Each command reads it anew.
     minify: true,
+    chunkNames: "parts/[name]-[hash]",
     external,
-    plugins,
+    plugins: [
+      pastFrontDoors(),
+      widthsLate(),
+      apart("models-apart", join("models", "choose.ts"), "./api.ts", "models-api"),
+      apart("mcp-apart", join("cli", "commands", "plumbing.ts"), "../../mcp/index.ts", "mcp-server"),
+      apart("postgres-apart", join("store", "remote.ts"), "./postgres/server.ts", "postgres"),
+    ],
   });
-  // The command line is one script, because V8 keeps compiled code for scripts and not for modules.
-  const { outputFiles: main } = await esbuild({
-    ...common,
-    write: false,
-    entryPoints: { main: "src/cli/main.ts" },
-    outdir: "dist",
-    format: "cjs",
-    outExtension: { ".js": ".cjs" },
-    minify: true,
-    external,
-    plugins,
-    banner: { js: asFunction },
-    footer: { js: "})" },
-  });
-  for (const { path, text } of main) writeFileSync(path, loadLate(text));
   // By themselves, because what they share with the rest, zod above all, would be loaded by every command.
   await esbuild({
     ...common,
@@ -136,6 +123,7 @@ async function bundle(sources) {
     plugins: [pastFrontDoors(), shellApart()],
   };
   await esbuild({ ...hook, entryPoints: { hook: "src/hook/hook.ts" } });
+  // A function of CommonJS's names, as Node would make of it: src/hook/hook.ts compiles it itself.
   const { outputFiles } = await esbuild({
     ...hook,
     minify: true,
@@ -150,23 +138,10 @@ async function bundle(sources) {
       "hook-dialects": "src/hook/dialects/dialects.ts",
       "hook-shell": "node_modules/unbash/dist/parser.js",
     },
-    banner: { js: asFunction },
+    banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
     footer: { js: "})" },
   });
   for (const { path, text } of outputFiles) writeFileSync(path, inAscii(text));
-}
-
-/** A function of CommonJS's names, as Node would make of it: src/base/compiled.ts compiles it itself. */
-const asFunction = "(function (exports, require, module, __filename, __dirname, __load) {";
-
-/** A script cannot `import()`; who runs it does that for it. */
-function loadLate(text) {
-  const late =
-    /(?<![\w$.])import\("(\.\/parts\/(?:models-api|mcp-server|postgres)\.js|@secretlint\/[\w-]+)"\)/g;
-  const names = [...text.matchAll(late)].map(([, name]) => name);
-  if (new Set(names).size !== 4)
-    throw new Error(`the command line loads ${names.join()} late, and not four parts`);
-  return text.replace(late, '__load("$1")');
 }
 
 /** What is read as Latin-1, which takes no time, must be ASCII: in patterns the bundler leaves other letters as they are. */
@@ -251,16 +226,23 @@ function shellApart() {
   };
 }
 
-/** Leaves what is large and seldom needed outside, in a part of its own. */
+/** Leaves what is large and seldom needed outside; who asks for it is in a part, beside it. */
 function apart(name, importer, path, part) {
   return {
     name,
-    setup: (build) =>
+    setup: (build) => {
       build.onResolve({ filter: /\.ts$/ }, (asked) =>
         asked.kind === "dynamic-import" && asked.path === path && asked.importer.endsWith(importer)
-          ? { path: `./parts/${part}.js`, external: true }
+          ? { path: `./${part}.js`, external: true }
           : null,
-      ),
+      );
+      build.onEnd(() => {
+        const strayed = readdirSync(join(root, "dist"))
+          .filter((file) => file.endsWith(".js"))
+          .filter((file) => readFileSync(join(root, "dist", file), "utf8").includes(`./${part}.js`));
+        if (strayed.length > 0) throw new Error(`${strayed.join()} would look for ${part}.js in vain`);
+      });
+    },
   };
 }
 

@@ -1,4 +1,3 @@
-export { loadCompiled, nameCodeCache } from "./compiled.ts";
 export { escapeControls, showControls } from "./controls.ts";
 export { errorMessage, explainDiskFault, KnackError } from "./errors.ts";
 export { bindAll, type Clock, compareText, groupBy, hash53, makeId } from "./ids.ts";

@@ -1,10 +1,6 @@
 #!/usr/bin/env node
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
-import { loadCompiled, nameCodeCache } from "../base/index.ts";
-import { resolveHome } from "../settings/index.ts";
 import { version } from "./version.ts";
 
 // Answered before anything is loaded.
@@ -18,13 +14,7 @@ else {
     if (error.code !== "EPIPE") process.stderr.write(`knack: cannot write its output: ${error.message}\n`);
     process.exit(error.code === "EPIPE" ? 0 : 1);
   });
-  const { main } = loadCompiled<typeof import("./main.ts")>({
-    script: fileURLToPath(new URL("./main.cjs", import.meta.url)),
-    encoding: "utf8",
-    cache: findCache(),
-    require: createRequire(import.meta.url),
-    load: (id) => import(id.startsWith(".") ? new URL(id, import.meta.url).href : id),
-  });
+  const { main } = await import("./main.ts");
   process.exitCode = await main(process.argv.slice(2), {
     env: process.env,
     examples: fileURLToPath(new URL("../examples/sessions", import.meta.url)),
@@ -38,14 +28,4 @@ else {
       template: fileURLToPath(new URL("../plugin", import.meta.url)),
     },
   });
-}
-
-/** Where compiled code is kept: nowhere, where Knack has no home yet. */
-function findCache(): string | null {
-  try {
-    const { folder, cache } = resolveHome(process.env);
-    return existsSync(folder) ? nameCodeCache(cache, "cli") : null;
-  } catch {
-    return null;
-  }
 }

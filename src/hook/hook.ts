@@ -1,18 +1,21 @@
-import { appendFileSync, mkdirSync, readFileSync, statSync, writeSync } from "node:fs";
-import { join } from "node:path";
 import {
-  asString,
-  escapeControls,
-  isObject,
-  type JsonObject,
-  loadCompiled,
-  nameCodeCache,
-  showControls,
-} from "../base/index.ts";
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { Script } from "node:vm";
+import { asString, escapeControls, isObject, type JsonObject, makeId, showControls } from "../base/index.ts";
 import { type Home, isSilent, resolveHome } from "../settings/index.ts";
 import { loadChildProcess } from "../spool/index.ts";
 import { type Dialect, formatReply } from "./dialects/dialect.ts";
 import {
+  attempt,
   type HookEvent,
   type HookReply,
   handSubagentToWorker,
@@ -127,6 +130,8 @@ async function answer(
   }
 }
 
+declare const KNACK_BUILD: string;
+
 /** Code for each kind of event, bundled separately. */
 interface Parts {
   start: typeof import("./start.ts");
@@ -141,13 +146,15 @@ interface Parts {
 
 /** Loads the parts, each once; they `require` one another by the names of their files. */
 function openParts(home: Home): <Name extends keyof Parts>(name: Name) => Parts[Name] {
+  // V8 rejects a code cache made under other flags.
+  const flags = makeId(
+    "v",
+    [process.version, process.arch, process.env.NODE_OPTIONS, ...process.execArgv].join(" "),
+  );
   const loaded: { [Name in keyof Parts]?: Parts[Name] } = {};
   const load = <Name extends keyof Parts>(name: Name): Parts[Name] => {
-    const script = join(__dirname, `hook-${name}.cjs`);
-    const cache = nameCodeCache(home.cache, name);
-    // The script is ASCII; latin1 needs no decoding.
-    const part =
-      loaded[name] ?? loadCompiled<Parts[Name]>({ script, encoding: "latin1", cache, require: find });
+    const cache = join(home.cache, `${name}-${KNACK_BUILD}-${flags}`);
+    const part = loaded[name] ?? loadCompiled<Parts[Name]>(join(__dirname, `hook-${name}.cjs`), cache, find);
     loaded[name] = part;
     return part;
   };
@@ -197,6 +204,49 @@ function atSlash({ payload, program, cwd, env, isGivenByProgram }: HookEvent): H
     [ran.stdout, ran.stderr].filter(Boolean).join("\n").trim() ||
     `no output (${ran.error?.message ?? `exit ${ran.status}`}). Run \`knack doctor\` in a terminal.`;
   return { context: `Knack's answer to /knack:${name}:\n${answer}` };
+}
+
+/**
+ * Loads a script (a CommonJS wrapper function) with V8's code cache: compiling some hundred kilobytes would cost more
+ * than running them. The name of `cache` must identify the script's content: V8 only compares its length.
+ */
+function loadCompiled<Exports>(script: string, cache: string, require: (id: string) => unknown): Exports {
+  const cachedData = attempt(() => openSealed(readFileSync(cache)));
+  // The script is ASCII; latin1 needs no decoding.
+  const source = readFileSync(script, "latin1");
+  const compiled = new Script(source, { filename: script, ...(cachedData ? { cachedData } : {}) });
+  const module = { exports: {} as Exports };
+  compiled.runInThisContext()(module.exports, require, module, script, dirname(script));
+  // At exit, when V8 knows which functions are needed.
+  if (!cachedData || compiled.cachedDataRejected)
+    process.once("exit", () => attempt(() => writeCache(cache, seal(compiled.createCachedData()))));
+  return module.exports;
+}
+
+/** Data as it is kept: twice. V8 runs a damaged cache, and crashes. */
+function seal(data: Buffer): Buffer {
+  return Buffer.concat([data, data]);
+}
+
+/**
+ * Sealed data; null where its halves differ. Tells damage, not malice: who can write here can write the script as well.
+ * Comparing takes a tenth of a millisecond; a digest in JavaScript takes three, and loading Node's own ten.
+ */
+function openSealed(sealed: Buffer): Buffer | null {
+  const data = sealed.subarray(0, sealed.length / 2);
+  return data.length > 0 && data.equals(sealed.subarray(data.length)) ? data : null;
+}
+
+/** May fail without harm: then the script is compiled again the next time. */
+function writeCache(path: string, data: Buffer): void {
+  const draft = `${path}.${process.pid}.new`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(draft, data, { mode: 0o600 });
+    renameSync(draft, path);
+  } catch {
+    attempt(() => rmSync(draft, { force: true }));
+  }
 }
 
 void main().then(() => process.exit());
