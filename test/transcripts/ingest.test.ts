@@ -19,6 +19,7 @@ import { knackHere } from "../helpers/here.ts";
 import { seeded, writeHistory } from "../helpers/history.ts";
 import { knack, withoutProgress } from "../helpers/knack.ts";
 import { story } from "../helpers/lines.ts";
+import { scaled } from "../helpers/sampled.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
 const jsonl = (records: readonly unknown[]) =>
@@ -439,7 +440,7 @@ describe("worktrees and remotes", () => {
 describe("many and killed processes", () => {
   test("killed many times at random points, then run to the end: the state is that of an undisturbed run", async () => {
     const disturbed = tempFolder();
-    const times = process.env.KNACK_TEST_ALL === "1" ? 50 : 10;
+    const times = scaled(50, 6);
     const history = { sessions: 10, turns: 90 };
     writeHistory(disturbed, history);
     const random = seeded(Date.now());
@@ -451,7 +452,7 @@ describe("many and killed processes", () => {
       });
       if (signal === "SIGKILL") killed++;
       // A part that the ingest has not reached must be left for some of the kills to matter.
-      if (signal === null && run < times - 5)
+      if (signal === null && run < times / 2)
         writeHistory(disturbed, { ...history, turns: history.turns + run + 1 });
     }
     const last = await knack(["sessions", "--json"], { home: disturbed });
@@ -470,7 +471,7 @@ describe("many and killed processes", () => {
 
   test("four at once on the same folders: no error, nothing lost, nothing twice", async () => {
     const [together, alone] = [tempFolder(), tempFolder()];
-    const history = { sessions: 12, turns: 30 };
+    const history = { sessions: scaled(12, 6), turns: 30 };
     const { files } = writeHistory(alone, history);
     const paths = [join(alone, ".claude"), join(alone, ".codex")];
     const runs = await Promise.all(
@@ -499,7 +500,7 @@ describe("many and killed processes", () => {
       }
     })();
     const reads = Promise.all(
-      Array.from({ length: 4 }, async () => {
+      Array.from({ length: scaled(4, 3) }, async () => {
         for (let round = 0; round < 2; round++)
           expect(await knack(["sessions", path, "--json"], { home })).toMatchObject({ code: 0 });
       }),
