@@ -201,21 +201,22 @@ async function buildRows(store: Store, given: Pick<Sources, "published" | "silen
     ...{ ...given, lessons, findings, projects, first: findFirst(findings) },
     ...(await readAnswers(store)),
   };
-  return new Map<string, unknown>([
-    ...findings.map((one, n): Row => [`finding ${n}`, { ...one, finding: slimDown(one.finding) }]),
-    ...lessons.map((lesson): Row => [`lesson ${lesson.id}`, slimDown(lesson)]),
-    ...listCueRows(findings),
-    ...listWordRows(findings, lessons),
-    ...(await listUseRows(store, findings)),
-    ...listMadeRows(published),
-    ...listStartRows(sources),
-    ...listSessionRows(sources),
-    ...(await listReceiptRows(store)),
-    ...projects.map((project): Row => [`project ${project.id}`, project]),
-    ...listAliasRows(places.filter(({ id, root }) => root === null || root === id || own.has(root))),
-    ...[...own].map((root): Row => [`checkout ${root}`, true]),
-    ["projects", [...projects].sort((a, b) => b.lastAt - a.lastAt).slice(0, mostProjects)],
-  ]);
+  const known = [...(await listUseRows(store, findings)), ...(await listReceiptRows(store))];
+  return (function* (): Generator<Row> {
+    for (const [n, one] of findings.entries())
+      yield [`finding ${n}`, { ...one, finding: slimDown(one.finding) }];
+    for (const lesson of lessons) yield [`lesson ${lesson.id}`, slimDown(lesson)];
+    yield* listCueRows(findings);
+    yield* listWordRows(findings, lessons);
+    yield* known;
+    yield* listMadeRows(published);
+    yield* listStartRows(sources);
+    yield* listSessionRows(sources);
+    for (const project of projects) yield [`project ${project.id}`, project];
+    yield* listAliasRows(places.filter(({ id, root }) => root === null || root === id || own.has(root)));
+    for (const root of own) yield [`checkout ${root}`, true];
+    yield ["projects", [...projects].sort((a, b) => b.lastAt - a.lastAt).slice(0, mostProjects)];
+  })();
 }
 
 interface Sources {

@@ -34,13 +34,14 @@ const pageSlots = 1_024;
 const damaged = "the table is damaged";
 
 /** The bytes of a table. A value is anything that JSON knows, or bytes. */
-export function encodeTable(head: unknown, entries: ReadonlyMap<string, unknown>): Uint8Array[] {
+export function encodeTable(head: unknown, entries: Iterable<readonly [string, unknown]>): Uint8Array[] {
   const encoder = new TextEncoder();
   const headBytes = encoder.encode(JSON.stringify(head));
-  const rows = [...entries].map(([key, value]) => ({
-    hash: hashKey(key),
-    bytes: encodeRow(key, value, (text) => encoder.encode(text)),
-  }));
+  // One by one: all values at once may be several times as large as their bytes.
+  const byKey = new Map<string, { readonly hash: number; readonly bytes: Uint8Array }>();
+  for (const [key, value] of entries)
+    byKey.set(key, { hash: hashKey(key), bytes: encodeRow(key, value, (text) => encoder.encode(text)) });
+  const rows = [...byKey.values()];
   rows.sort((a, b) => a.hash - b.hash);
   const index = new DataView(new ArrayBuffer(rows.length * slotBytes));
   let offset = preamble + headBytes.length + index.byteLength;

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../base/index.ts";
 import { groupBy, makeId } from "../base/index.ts";
 import { createOpposedSearch } from "../lessons/index.ts";
@@ -110,6 +111,8 @@ export async function takeShares(
     own: await listOwnShares(store, state.team),
   };
   for (const some of slice(subjects)) {
+    // Gives way to timers and signals, and to what frees the memory of statements.
+    await setImmediate();
     if (until()) return { ...sum, left, taken: "" };
     const before = await readSome(deps, view, some);
     const withdrawn = [...before.imports].flatMap(([subject, { id, status, type }]) => {
@@ -238,8 +241,10 @@ async function acceptDue(
       const concern = nameConcern(view, share.subject, thing.finding);
       return decideConsent(share, { ...facts, concern, isOpposed }).accept;
     });
-    for (const some of slice(due.map(({ thing }) => thing.id)))
+    for (const some of slice(due.map(({ thing }) => thing.id))) {
+      await setImmediate();
       await library.decideImports(some, "accepted", "knack");
+    }
     accepted += due.length;
   }
   return accepted;
@@ -277,6 +282,10 @@ export interface ReceivedShare extends Omit<TeamShare, "body"> {
   readonly status: ImportedThing["status"];
   readonly name: string;
   readonly says: string;
+  /** From 1; a later one is another text, which somebody must say yes to again. */
+  readonly version: number;
+  /** What the version before said. */
+  readonly replaces: string | null;
   readonly evidence: Finding["excerpt"] | null;
   readonly consent: ReturnType<typeof decideConsent>;
   /** What says the opposite: a lesson of one's own, or another member's. */
@@ -284,10 +293,12 @@ export interface ReceivedShare extends Omit<TeamShare, "body"> {
 }
 
 /** How far what a member shares has come: for whom it is, whom it helped, who said yes. */
-export function describeShare({ repository, outcomes, helpedPeople, yes, no }: ReceivedShare): string[] {
+export function describeShare(share: ReceivedShare): string[] {
+  const { repository, outcomes, helpedPeople, yes, no, version } = share;
   const { helped, failed } = outcomes;
   const people = several(helpedPeople, "person", "people");
   return [
+    ...(version > 1 ? [`version ${version}`] : []),
     repository === null ? "for everywhere" : `for ${repository}`,
     ...(helped > 0 ? [`helped ${people} in ${several(helped, "session")}`] : []),
     ...(failed > 0 ? [`harmed in ${several(failed, "session")}`] : []),
@@ -315,6 +326,10 @@ export async function listReceived(
       thing.type === "lesson" ? [{ thing, by: nameAuthors(share) }] : [],
     ),
   );
+  const versions = await readVersions(
+    store,
+    things.map(({ share }) => share),
+  );
   return things.map(({ thing, share: { body: _, ...share } }) => {
     const compared = listCompared(received, share.subject).map(({ thing: { id, finding }, share: other }) => {
       return { id, says: finding.lesson, by: nameAuthors(other) };
@@ -324,6 +339,7 @@ export async function listReceived(
     return {
       ...share,
       ...{ id: thing.id, status: thing.status, opposed, evidence: lesson?.excerpt ?? null },
+      ...(versions.get(share.subject) ?? { version: 1, replaces: null }),
       name: thing.type === "lesson" ? thing.finding.name : thing.name,
       says: thing.type === "lesson" ? thing.finding.lesson : thing.description,
       consent: decideConsent(share, {
@@ -332,6 +348,23 @@ export async function listReceived(
       }),
     };
   });
+}
+
+/** Which version each share is, and what the one before said, where that was its author's too. */
+async function readVersions(store: Store, shares: readonly TeamShare[]) {
+  const said = shares.flatMap(({ subject, by, body }) => {
+    const { version, replaces } = JSON.parse(body) as { version?: unknown; replaces?: unknown };
+    const isLater = Number.isInteger(version) && Number(version) > 1 && typeof replaces === "string";
+    return isLater ? [{ subject, by, version: Number(version), replaces: String(replaces) }] : [];
+  });
+  const before = await store.team.about(said.map(({ replaces }) => replaces));
+  return new Map(
+    said.map(({ subject, by, version, replaces }) => {
+      const last = before.find((one) => one.subject === replaces && by.includes(one.author));
+      const { lesson, description } = last ? JSON.parse(last.body) : {};
+      return [subject, { version, replaces: (lesson ?? description ?? null) as string | null }] as const;
+    }),
+  );
 }
 
 /**

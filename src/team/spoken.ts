@@ -72,9 +72,10 @@ export async function planLessonShares(
   for (const [at, lesson] of lessons.entries()) {
     const { id, name, state } = lesson;
     const repository = lesson.scope === "user" ? null : lesson.project;
-    const body = JSON.stringify(carried[at]);
-    const subject = nameShare(repository, body);
     const before = shared.get(id) ?? null;
+    const last = known.find(({ subject, kind }) => subject === before && kind === "lesson.shared");
+    const body = JSON.stringify(makeVersion(carried[at] as object, last));
+    const subject = nameShare(repository, body);
     const because =
       state.acceptedAt === undefined
         ? "you have not kept it"
@@ -82,7 +83,7 @@ export async function planLessonShares(
           ? `it came from ${came.get(id)}`
           : repository !== null && isFolder(repository)
             ? "its project has no remote by which other machines know it"
-            : before !== null && hasSameWords(known, before, body)
+            : last && readWords(last.body) === readWords(body)
               ? "it is shared already"
               : body.length > shareLimits.lesson - 1_000
                 ? `it is longer than ${shareLimits.lesson - 1_000} characters`
@@ -110,14 +111,17 @@ async function listCame({ store, library }: TeamDeps): Promise<Map<string, strin
   return new Map(imports.map(({ id, from }) => [lessonIds.get(id) ?? id, from]));
 }
 
-/** Whether a lesson was shared in these words already: that it is surer by now is no new version of it. */
-function hasSameWords(known: readonly StoredTeamEntry[], share: string, body: string): boolean {
-  const before = known.find(({ subject, kind }) => subject === share && kind === "lesson.shared");
-  const readWords = (text: string) => {
-    const { lesson, trigger, action, steps } = JSON.parse(text);
-    return JSON.stringify([lesson, trigger, action, steps]);
-  };
-  return before !== undefined && readWords(before.body) === readWords(body);
+/** The words of a lesson: that it is surer by now is no new version of it. */
+function readWords(body: string): string {
+  const { lesson, trigger, action, steps } = JSON.parse(body);
+  return JSON.stringify([lesson, trigger, action, steps]);
+}
+
+/** What is shared as a later version says which it is, and what it replaces. */
+function makeVersion(body: object, last: Pick<StoredTeamEntry, "subject" | "body"> | undefined): object {
+  if (last === undefined) return body;
+  const { version = 1 } = JSON.parse(last.body);
+  return { ...body, version: version + 1, replaces: last.subject };
 }
 
 /** Plans sharing a learned skill that is live here, with its files. */
@@ -129,18 +133,21 @@ export async function planSkillShare(
   const skill = (await deps.library.carrySkills()).find((one) => one.name === name);
   if (skill === undefined) return null;
   const thing = `${skill.kind ?? "skill"} ${name}`;
-  const subject = nameShare(null, JSON.stringify(skill));
   const before = (await listShared(deps, team)).get(thing) ?? null;
+  const known = await deps.store.team.about(before === null ? [] : [before]);
+  const last = known.find(({ kind }) => kind === "skill.shared");
+  const body = makeVersion(skill, last);
+  const subject = nameShare(null, JSON.stringify(body));
   const because =
-    before === subject
+    last && JSON.stringify(JSON.parse(last.body).files) === JSON.stringify(skill.files)
       ? "it is shared already"
-      : JSON.stringify(skill).length > shareLimits.skill - 1_000
+      : JSON.stringify(body).length > shareLimits.skill - 1_000
         ? `it is longer than ${shareLimits.skill - 1_000} characters`
         : null;
   if (because !== null) return { shares: [], left: [{ name, because }] };
   const at = (await deps.library.items()).find((item) => item.name === name)?.changedAt ?? 0;
   const draft: TeamDraft = {
-    ...{ repository: null, at: Math.floor(at), kind: "skill.shared", subject, body: skill },
+    ...{ repository: null, at: Math.floor(at), kind: "skill.shared", subject, body },
   };
   return { shares: [{ thing, name, draft, replaces: before }], left: [] };
 }

@@ -34,7 +34,7 @@ function shareJson({ evidence, consent, ...share }: ReceivedShare) {
 }
 
 function showShare({ screen }: AnyCall, share: ReceivedShare): Lines {
-  const { id, kind, name, says, by, evidence, opposed, consent } = share;
+  const { id, kind, name, says, by, replaces, evidence, opposed, consent } = share;
   return [
     `${screen.bold(id)}  ${oneLine(says, 300)}`,
     screen.dim(
@@ -44,6 +44,7 @@ function showShare({ screen }: AnyCall, share: ReceivedShare): Lines {
         ...describeShare(share).map((words) => oneLine(words, 80)),
       ])}`,
     ),
+    replaces !== null && `  in place of: ${oneLine(replaces, 160)}`,
     evidence && describeExcerpt({ excerpt: evidence }, "  ", 160),
     opposed.map(
       ({ id: other, says: text, by: whose }) =>

@@ -522,6 +522,7 @@ function drawShare(share: ReceivedShare): Html {
     ["worked", "Worked", worked],
   ] as const;
   return html`<p class="why">${describeShare(share).join(", ")}</p>
+${share.replaces !== null && html`<p>In place of: ${renderProse(share.replaces)}</p>`}
 <div class="steps">${steps.map(
     ([kind, label, text]) =>
       text !== null &&
