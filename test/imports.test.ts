@@ -317,6 +317,7 @@ const touching: readonly string[] = [
   "store/store.ts",
   "store/team-entries.ts",
   "team/machine.ts",
+  "team/received.ts",
   "team/signing.ts",
   "transcripts/files.ts",
   "transcripts/ingest.ts",
