@@ -9,8 +9,6 @@ if (first === "--version" || first === "-v" || first === "-V" || first === "vers
 else {
   // Long patterns are compiled once, not first for an interpreter: a process lives for a second or two.
   setFlagsFromString("--no-regexp-tier-up");
-  // Memory is collected before there is several times as much of it as is in use.
-  setFlagsFromString("--heap-growing-percent=20");
   // A reader that has seen enough, such as head, closes the pipe; that is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") process.stderr.write(`knack: cannot write its output: ${error.message}\n`);
