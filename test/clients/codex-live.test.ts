@@ -51,8 +51,7 @@ describe("Knack, live in Codex", () => {
     const place = { socket: join(stage.root, "tmux"), cwd: stage.project, env };
     await inTerminal({ ...place, command: [process.execPath, client], slowly: true }, async (terminal) => {
       await terminal.sees("7 hooks are new or changed");
-      await terminal.presses("2");
-      await terminal.sees("› 2. Trust all");
+      await terminal.pressesUntil("2", "› 2. Trust all");
       await terminal.presses("Enter");
       await terminal.sees("Ask Codex to do anything");
       await pause(700); // what is typed while it starts is lost

@@ -23,6 +23,8 @@ export interface Terminal {
   says(line: string): Promise<void>;
   /** Presses a key, by tmux's name for it: `Enter`, `Escape`, `Tab`, `C-c`. */
   presses(...keys: readonly string[]): Promise<void>;
+  /** Presses a key until the screen shows this: what is pressed while a screen is drawn may be lost. */
+  pressesUntil(key: string, what: string): Promise<void>;
   screen(): Promise<string>;
   /** The same with the terminal's codes for colours and weights. */
   painted(): Promise<string>;
@@ -140,6 +142,16 @@ function terminalOf(tmux: Tmux, slowly: boolean): Terminal {
         await tmux("send-keys", key);
         await pause(slowly ? 200 : 20);
       }
+    },
+    async pressesUntil(key, what) {
+      for (let tries = 0; tries < 120; tries++) {
+        await tmux("send-keys", key);
+        for (let looks = 0; looks < 10; looks++) {
+          await pause(100);
+          if ((await screen()).includes(what)) return;
+        }
+      }
+      throw new Error(`The screen does not show ${what} after ${key}:\n${await screen()}`);
     },
   };
 }
