@@ -81,13 +81,15 @@ export function isLocation(value: string): boolean {
 
 /** Whether a value consists of words and numbers rather than random characters. */
 export function isWordy(value: string): boolean {
-  return wordy.test(value);
+  return value.split(/[^A-Za-z0-9]+/).every((piece) => wordyPiece.test(piece));
 }
 
 // camelCase has small letters between the capitals; `to` and `for` are often written as digits.
 const word = "(?:[A-Z]+|[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*[A-Z]{0,3})";
-const wordyPiece = `(?:${word}|\\d+|(?=[A-Za-z]{2})${word}\\d{1,2}|v\\d+|[A-Z]?[a-z]{2,10}[24][A-Z]?[a-z]{2,10})`;
-const wordy = new RegExp(`^(?:${wordyPiece})?(?:[^A-Za-z0-9]+${wordyPiece})*[^A-Za-z0-9]*$`);
+// One piece at a time: each can be read in two ways, and a pattern for all of them would try every combination.
+const wordyPiece = new RegExp(
+  `^(?:${word}|\\d+|(?=[A-Za-z]{2})${word}\\d{1,2}|v\\d+|[A-Z]?[a-z]{2,10}[24][A-Z]?[a-z]{2,10})?$`,
+);
 
 /** Whether at least half of a value is words: `ssh2_auth_file`. */
 export function isMostlyWords(value: string): boolean {

@@ -292,6 +292,16 @@ describe("hostile texts", () => {
     },
   );
 
+  // Each word can be read as a word in two ways: together they must not be tried in every combination.
+  const sentence = `${"every word of this sentence ".repeat(20)}x1y2z3`;
+  test.each([
+    `name | token | note\n---|---|---\nci | ${sentence} | -\n`,
+    `$ gh auth token\n${sentence}\n`,
+    `password: "${sentence}"`,
+  ])("of many words come to an end: %j", (text) => {
+    expect(findSecrets(text).every(({ start, end }) => start < end && end <= text.length)).toBe(true);
+  });
+
   test("come to an end through secretlint, in one line of megabytes", async () => {
     const times = scaled(1 << 17, 1 << 15);
     const [text] = await scrub("sk-proj-postgres://a:b xoxb-1-a-".repeat(times));
