@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { openKnack } from "../../src/open.ts";
 import { servePage } from "../../src/web/index.ts";
 import { knackHere } from "../helpers/here.ts";
+import { withKnack } from "../helpers/hook.ts";
 import { failIn, fails, leave, teaching, works } from "../helpers/hooked.ts";
 import { root } from "../helpers/knack.ts";
 import { asked, failed, minute, ran, replied, type Step } from "../helpers/lived.ts";
@@ -130,6 +131,42 @@ describe("A session's timeline", () => {
       /class="event call failed".*sh check\.sh.*HARBOR_DB is not set.*Knack told:.*helpful/s,
     );
     expect(text.match(/mark-told/g)).toHaveLength(1);
+  });
+});
+
+describe("The goals page", () => {
+  test("leads from a goal to the session that it was opened in, and has fifty open ones on a page", async () => {
+    const own = tempFolder();
+    const left = leave(own, { name: "taught", at: Date.now() - 2 * 86_400_000, steps: teaching });
+    await knackHere(["learn", "--json"], { home: own });
+    await withKnack({ home: own, knackHome: join(own, ".knack"), project: own }, async (knack) => {
+      const project = await knack.projectAt(own);
+      for (let n = 1; n <= 52; n++)
+        await knack.goal(
+          "open",
+          { project, session: null, actor: "person", who: "me" },
+          { text: `Chart the shoals of bay ${n}` },
+        );
+    });
+    const opened = await knackHere(["goal", "open", "Find the set of the tide", "--json"], {
+      ...{ home: own, env: { KNACK_SESSION: left.session } },
+    });
+    expect(opened).toMatchObject({ code: 0, stderr: "" });
+    const board = await openPage(own);
+    const { text } = await board.get("/goals");
+    expect(readText(text)).toMatch(/Open goals 53\b.*1 to 50 of 53/s);
+    const rows = [...text.matchAll(/<li>(Chart|Find) .*?<\/li>/gs)].map(([row]) => row);
+    expect(rows).toHaveLength(50);
+    const [linked, ...others] = rows.filter((row) => row.includes("/sessions/"));
+    expect(others).toEqual([]);
+    expect(linked).toContain("Find the set of the tide");
+    const session = await board.get(/href="(\/sessions\/[^"]+)"/.exec(linked ?? "")?.[1] ?? "");
+    expect(session.status).toBe(200);
+    expect(session.text).toContain("Make the check pass");
+    const further = await board.get("/goals?open=2");
+    expect([...further.text.matchAll(/<li>Chart the shoals of bay (\d+)/g)].map(([, n]) => n)).toEqual([
+      ...["3", "2", "1"],
+    ]);
   });
 });
 

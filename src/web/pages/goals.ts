@@ -7,6 +7,7 @@ import {
   cutText,
   formatNumber,
   lastPart,
+  linkSession,
   paginate,
   renderCommand,
   renderDay,
@@ -16,23 +17,41 @@ import {
 
 type RunRow = Awaited<ReturnType<Awaited<ReturnType<Knack["loop"]>>["list"]>>[number];
 
+/** One page of a list of goals. */
+interface GoalList {
+  readonly count: number;
+  readonly shown: readonly GoalBrief[];
+  readonly pager: HtmlPart;
+}
+
 interface Goals {
-  readonly open: readonly GoalBrief[];
-  readonly closed: readonly GoalBrief[];
+  readonly open: GoalList;
+  readonly closed: GoalList;
   readonly owing: readonly Goal[];
+  /** The sessions of the goals that are shown. */
+  readonly sessions: ReadonlyMap<string, string>;
   readonly runs: readonly RunRow[];
   readonly nameProject: (id: string) => string;
 }
 
 export const goalsPage = definePage<Goals>({
   path: "/goals",
-  read: async ({ knack }) => {
+  read: async ({ knack, query }) => {
     const briefs = await knack.goalBriefs();
     const names = new Map((await knack.projects()).map(({ id, name }) => [id, name]));
+    const list = (goals: readonly GoalBrief[], page: string): GoalList => {
+      return { count: goals.length, ...paginate(goals, query(page), "/goals", {}, page) };
+    };
+    const open = list(briefs.filter(({ closedAt }) => closedAt === null).reverse(), "open");
+    const closed = list(briefs.filter(({ closedAt }) => closedAt !== null).reverse(), "page");
+    const owing = new Set(briefs.flatMap(({ id, openDebts }) => (openDebts > 0 ? id : [])));
+    // A goal in short does not name its session: whoever reads thousands of them has no use for it.
+    const whole = await knack.goalsById([
+      ...new Set([...owing, ...[...open.shown, ...closed.shown].map(({ id }) => id)]),
+    ]);
     return {
-      open: briefs.filter(({ closedAt }) => closedAt === null),
-      closed: briefs.filter(({ closedAt }) => closedAt !== null).reverse(),
-      owing: await knack.goalsById(briefs.flatMap(({ id, openDebts }) => (openDebts > 0 ? id : []))),
+      ...{ open, closed, owing: whole.filter(({ id }) => owing.has(id)) },
+      sessions: new Map(whole.flatMap(({ id, session }) => (session === null ? [] : [[id, session]]))),
       runs: await (await knack.loop()).list(null),
       nameProject: (id) => names.get(id) ?? lastPart(id),
     };
@@ -41,32 +60,31 @@ export const goalsPage = definePage<Goals>({
     title: "Goals",
     body: html`<h1>Goals and loops</h1><div data-live="goals">
 ${drawRuns(model.runs, query("runs"))}
-<h2>Open goals <span class="faint">${model.open.length}</span></h2>
+<h2>Open goals <span class="faint">${formatNumber(model.open.count)}</span></h2>
 ${
-  model.open.length === 0
+  model.open.count === 0
     ? renderEmpty(
         "No goal is open.",
         html`A goal is one thing worked on: it ends with a recorded lesson, or a reason. ${renderCommand(desk, 'goal open "…"')} opens one; ${renderCommand(desk, "config set duties say")} has Knack find them in your sessions.`,
       )
-    : html`<ul class="rows">${model.open.map((goal) => drawGoal(goal, model, now))}</ul>`
+    : drawList(model.open, model, now)
 }
 ${drawDebts(model)}
-${drawClosed(model, query("page"), now)}</div>`,
+${model.closed.count > 0 && html`<h2>Closed <span class="faint">${formatNumber(model.closed.count)}</span></h2>${drawList(model.closed, model, now)}`}</div>`,
   }),
 });
 
-function drawClosed(model: Goals, page: string, now: number): HtmlPart {
-  if (model.closed.length === 0) return null;
-  const { shown, pager } = paginate(model.closed, page, "/goals");
-  return html`<h2>Closed <span class="faint">${formatNumber(model.closed.length)}</span></h2><ul class="rows">${shown.map((goal) => drawGoal(goal, model, now))}</ul>${pager}`;
+function drawList({ shown, pager }: GoalList, model: Goals, now: number): HtmlPart {
+  return html`<ul class="rows">${shown.map((goal) => drawGoal(goal, model, now))}</ul>${pager}`;
 }
 
 function drawGoal(
   { id, text, project, openedAt, outcome, claim, openDebts, category }: GoalBrief,
-  { nameProject }: Goals,
+  { nameProject, sessions }: Goals,
   now: number,
 ): HtmlPart {
-  return html`<li>${cutText(text, 200)} ${outcome !== null && renderTag(outcome, outcome === "done" ? "good" : outcome === "failed" ? "bad" : "plain")} ${claim !== null && claim.until > now && renderTag(`taken by ${claim.who}`)} ${openDebts > 0 && html`<a href="#${id}">${renderTag(`owes ${several(openDebts, "lesson")}`, "warm")}</a>`}<span class="meta">${nameProject(project)} <span>${category}</span> ${renderDay(openedAt)} <code>${id}</code></span></li>`;
+  const session = sessions.get(id);
+  return html`<li>${cutText(text, 200)} ${outcome !== null && renderTag(outcome, outcome === "done" ? "good" : outcome === "failed" ? "bad" : "plain")} ${claim !== null && claim.until > now && renderTag(`taken by ${claim.who}`)} ${openDebts > 0 && html`<a href="#${id}">${renderTag(`owes ${several(openDebts, "lesson")}`, "warm")}</a>`}<span class="meta">${nameProject(project)} <span>${category}</span> ${renderDay(openedAt)} ${session !== undefined && linkSession(session, undefined, "its session")} <code>${id}</code></span></li>`;
 }
 
 function drawDebts({ owing }: Goals): HtmlPart {
