@@ -16,7 +16,7 @@ import { assignment, Run, type Traces } from "./run.ts";
 type ShellNode = AndOr | PipelineNode | Statement;
 
 /** A program with plain words: no quotes, variables, patterns or operators. */
-const plainCommand = /^[A-Za-z./][\w./@+-]*(?: (?:--?[\w-]+=)?[\w./:@%+,-]+)*$/;
+const plainCommand = /^[A-Za-z./][\w./@+-]*(?: (?:-[\w-]+=)?[\w./:@%+,-]+)*$/;
 const shellWords = wordSet(`
   if then else elif fi for while until do done case esac in select function time coproc
   export declare typeset local readonly let alias eval

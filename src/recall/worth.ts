@@ -2,7 +2,7 @@ import { several } from "../text/index.ts";
 import { type BenefitReport, mostCallsPerPrompt } from "./report.ts";
 
 type ReportMeasure = keyof BenefitReport["withheld"];
-type Measured = BenefitReport["withheld"][ReportMeasure];
+type MeasureComparison = BenefitReport["withheld"][ReportMeasure];
 
 /** Differences of shares are in percentage points, so that nobody reads them as relative changes. */
 const described: Readonly<Record<ReportMeasure, { readonly name: string; readonly unit: string }>> = {
@@ -33,7 +33,7 @@ function formatPoints(share: number): string {
 /** The conclusion that a comparison supports. */
 export function concludeMeasure(
   measure: ReportMeasure,
-  { verdict, low, high, pairs, needed }: Measured,
+  { verdict, low, high, pairs, needed }: MeasureComparison,
 ): string {
   const { unit } = described[measure];
   const size = (value: number) =>

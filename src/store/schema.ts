@@ -116,10 +116,12 @@ type Trim<Text> = Text extends `${" " | "\n"}${infer Rest}` ? Trim<Rest> : Text;
 type ColumnValue<Type> =
   | (Type extends `text${string}` ? string : number)
   | (Type extends `${string}?` ? null : never);
-type Column<Text> = Text extends `${infer Name} ${infer Type}` ? { [_ in Name]: ColumnValue<Type> } : never;
+type ColumnRecord<Text> = Text extends `${infer Name} ${infer Type}`
+  ? { [_ in Name]: ColumnValue<Type> }
+  : never;
 type Columns<Text> = Text extends `${infer First},${infer Rest}`
-  ? Column<Trim<First>> & Columns<Rest>
-  : Column<Trim<Text>>;
+  ? ColumnRecord<Trim<First>> & Columns<Rest>
+  : ColumnRecord<Trim<Text>>;
 
 type Rows<Text> = { [Name in keyof Columns<Text>]: Columns<Text>[Name] };
 

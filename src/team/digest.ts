@@ -42,9 +42,9 @@ const shape = z.union([
 ]);
 
 /** What a worker computed from a team's entries about one repository, so that not every machine needs them all. */
-export type Digest = z.infer<typeof shape>;
-type Computed<Kind extends Digest["kind"]> = Omit<
-  Extract<Digest, { kind: Kind }>,
+export type TeamDigest = z.infer<typeof shape>;
+type Computed<Kind extends TeamDigest["kind"]> = Omit<
+  Extract<TeamDigest, { kind: Kind }>,
   "team" | "repository" | "machine" | "author" | "at"
 >;
 
@@ -53,7 +53,7 @@ const mostChars = 3_000_000;
 const dayMs = 86_400_000;
 const unusedMs = 180 * dayMs;
 
-export function sealDigest(digest: Omit<Digest, "machine">, key: MachineKey) {
+export function sealDigest(digest: Omit<TeamDigest, "machine">, key: MachineKey) {
   const content = JSON.stringify({ ...digest, machine: key.machine });
   return { content, signature: signText(content, key) };
 }
@@ -62,7 +62,7 @@ export function sealDigest(digest: Omit<Digest, "machine">, key: MachineKey) {
 export function readDigest(
   { content, signature }: Pick<SignedDigest, "content" | "signature">,
   { team, members, trust }: Pick<TeamState, "team" | "members" | "trust">,
-): Digest | null {
+): TeamDigest | null {
   try {
     const { success, data } = z.safeParse(shape, JSON.parse(content));
     if (!success || data.team !== team) return null;
@@ -133,7 +133,7 @@ export interface DigestView {
   readonly mark: string;
 }
 
-export function viewDigests(digests: readonly Digest[]): DigestView {
+export function viewDigests(digests: readonly TeamDigest[]): DigestView {
   const summed = new Set<string | null>();
   const outcomes = new Map<string, z.infer<typeof outcome>>();
   const standIns = new Map<string, string>();

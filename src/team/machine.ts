@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { jsonBytes, KnackError, readPlainText, writeFileAtomically } from "../base/index.ts";
 import { type Env, type Home, isWithin } from "../settings/index.ts";
 import { type PostgresAddress, parseAddress, readAddressFile } from "../store/index.ts";
-import type { Digest } from "./digest.ts";
+import type { TeamDigest } from "./digest.ts";
 import { type MachineKey, makeMachineKey, readMachineKey } from "./signing.ts";
 import { trustShape } from "./trust.ts";
 
@@ -64,8 +64,9 @@ export function openTeamFolder({ team: folder }: Pick<Home, "team">) {
     },
     writeState: (state: TeamState) => write(paths.state, String(Buffer.concat(jsonBytes(state)))),
     /** What the team's workers computed, as it was last fetched; it was checked then. */
-    readDigests: (): Digest[] => JSON.parse(readPlainText(paths.digests, { maxBytes: 256 << 20 }) ?? "[]"),
-    writeDigests: (digests: readonly Digest[]) => write(paths.digests, JSON.stringify(digests)),
+    readDigests: (): TeamDigest[] =>
+      JSON.parse(readPlainText(paths.digests, { maxBytes: 256 << 20 }) ?? "[]"),
+    writeDigests: (digests: readonly TeamDigest[]) => write(paths.digests, JSON.stringify(digests)),
     /** The machine's key, made when it is first asked for. */
     key: (): MachineKey => {
       const known = readPlainText(paths.key);

@@ -8,7 +8,7 @@ import {
   type TeamDatabase,
 } from "../store/index.ts";
 import { admitEntries } from "./admit.ts";
-import { type Digest, readDigest } from "./digest.ts";
+import { readDigest, type TeamDigest } from "./digest.ts";
 import type { openTeamFolder, TeamState } from "./machine.ts";
 import { type TeamDeps, takeShares } from "./received.ts";
 import type { MachineKey } from "./signing.ts";
@@ -214,7 +214,7 @@ async function pullDigests(
   const repositories = (await store.projects.list()).map(({ id }) => id);
   const digests = await database.digests(state.team, { since: state.digestsAt, repositories });
   if (digests.length === 0) return state;
-  const name = ({ repository, kind }: Digest) => `${repository ?? ""} ${kind}`;
+  const name = ({ repository, kind }: TeamDigest) => `${repository ?? ""} ${kind}`;
   const known = new Map(folder.readDigests().map((digest) => [name(digest), digest]));
   for (const signed of digests) {
     const digest = readDigest(signed, state);

@@ -5,7 +5,7 @@ import type { Asker } from "../models/index.ts";
 import type { StoredTeamEntry, TeamEntryKind } from "../records/index.ts";
 import type { HeldJob, JobKind, JobQueue, Store, TeamDatabase } from "../store/index.ts";
 import { admitEntries } from "./admit.ts";
-import { curateShares, type Digest, sealDigest, sumRepository } from "./digest.ts";
+import { curateShares, sealDigest, sumRepository, type TeamDigest } from "./digest.ts";
 import { foldRules, foldShares, listMaintainers, type TeamShare } from "./fold.ts";
 import type { TeamState } from "./machine.ts";
 import type { MachineKey } from "./signing.ts";
@@ -94,7 +94,9 @@ async function doJob(deps: TeamWorkDeps, job: HeldJob): Promise<boolean> {
     const { team, self } = deps.place;
     const about = { team, repository, author: self, at: deps.clock.now() };
     for (const digest of await computeDigests(deps, job.kind as TeamJob, repository))
-      await deps.database.putDigest(sealDigest({ ...about, ...digest } as Omit<Digest, "machine">, deps.key));
+      await deps.database.putDigest(
+        sealDigest({ ...about, ...digest } as Omit<TeamDigest, "machine">, deps.key),
+      );
     await deps.queue.finish(job, {});
     return true;
   } catch (error) {

@@ -221,7 +221,7 @@ function isInnocent(stem: string): boolean {
 const verbName =
   /^_?(?:is|has|use|show|hide|needs?|requires?|enable|get|fetch|toggle|supports?)(?:[A-Z]|_[a-z])/;
 const nameSuffix =
-  /(?:[_-]?(?:\d{1,2}|v\d|prod(?:uction)?|staging|stage|stg|dev(?:elopment)?|test(?:ing)?|live|local|qa|value|base64|b64|plain(?:text)?|text|raw|str|env|old|new|prev|current|main|secondary|backup|base|confirm(?:ation)?))+$/i;
+  /(?:[_-]?(?:\d{1,2}|v\d|prod(?:uction)?|staging|stage|stg|dev(?:elopment)?|test(?:ing)?|live|local|qa|value|base64|b64|plain(?:text)?|text|raw|str|env|old|new|prev|current|main|secondary|backup|base|confirm(?:ation)?)){1,4}$/i;
 
 export function gradeName(name: string, tail: string): Strength | undefined {
   const stem = name

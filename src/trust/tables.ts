@@ -184,7 +184,7 @@ function insertedSecrets(text: string, inserts: readonly Located[]): Span[] {
     const rows = [
       // A statement ends its rows; so does the next field.
       ...(/^(?:'(?:[^']|'')*'|[^';\0])*/.exec(text.slice(from, from + 8_000))?.[0] ?? "").matchAll(
-        /\(((?:'(?:[^']|'')*'|[^'()])*)\)[\s,]*/g,
+        /\(((?:'[^']*'|[^'()])*)\)[\s,]*/g,
       ),
     ].slice(0, maxRows);
     return rows.flatMap((row) => {

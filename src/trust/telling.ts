@@ -26,6 +26,16 @@ const pieces = [
   "schlüssel", "clé ", "chave", "пароль", "пароля", "пароли", "токен", "ключ", "гасло", "парола", "κωδικός", "パスワード", "暗証番号", "合言葉: ", "合言葉：", "合言葉は", "passkey", "slaptažodis", "parole ", "geslo ",
   "トークン", "キー: ", "キー：", "キーは", "비밀번호", "كلمة", "סיסמ", "รหัสผ่าน", "पासवर्ड",
 ];
+/** Most code is no secret: neither what a program exits with nor what it is made of. */
+const secretCode = /(?!\d{1,3}(?!\w)|E(?:[A-Z]+|\d{3})(?!\w))[^\n]{0,60}\d/y;
+
+/** Whether a piece that ends at a position announces a secret there. */
+function announces(piece: string, text: string, end: number): boolean {
+  if (piece !== " code ") return true;
+  secretCode.lastIndex = end;
+  return secretCode.test(text);
+}
+
 /** Words of two signs are too short for the pass. */
 const shortWords = /[密口令암토验驗][码碼钥鑰令牌호큰证證]/g;
 
@@ -86,7 +96,7 @@ function findPieces(text: string): number[] {
     if (ends[hashEnd(a, b, c, d)] === 1) {
       const candidates = byEnd.get(text.slice(at - window, at).toLowerCase());
       const piece = candidates?.find((one) => text.slice(at - one.length, at).toLowerCase() === one);
-      if (piece !== undefined) found.push(at - piece.length);
+      if (piece !== undefined && announces(piece, text, at)) found.push(at - piece.length);
     }
   }
   if (opensTelling.test(text.slice(0, 5).toLowerCase())) found.push(0);
@@ -197,7 +207,8 @@ const shapes: readonly (readonly [letter: string, shape: RegExp])[] = [
 ];
 
 /** Names in code: words of small letters or capitals, joined. No random text of this length is made of them. */
-const name = /^(?:[-_]*(?:[A-Z]?[a-z]{2,12}|[A-Z]{2,12})(?:\d{1,2}(?![A-Za-z\d]))?)+[-_]*$/;
+const letters = "(?=[A-Za-z])(?:[a-z]{2,})?(?:[A-Z]+[a-z]{2,})*(?:[A-Z]{2,})?";
+const name = new RegExp(`^[-_]*${letters}\\d{0,2}(?:[-_]+${letters}\\d{0,2})*[-_]*$`);
 
 /**
  * Whether a text may hold a secret: most have no sign of one, and the patterns need not be loaded for them. It looks at
@@ -208,11 +219,17 @@ export function mayHoldSecret(text: string): boolean {
   return (
     signs.some((sign) => small.includes(sign)) ||
     shapes.some(([letter, shape]) => text.includes(letter) && shape.test(text)) ||
-    pieces.some((piece) => small.includes(piece)) ||
+    pieces.some((piece) => holds(text, small, piece)) ||
     opensTelling.test(small) ||
     text.search(shortWords) >= 0 ||
     longRuns(text).some(({ start, end }) => !name.test(text.slice(start, end)))
   );
+}
+
+function holds(text: string, small: string, piece: string): boolean {
+  let at = small.indexOf(piece);
+  while (at >= 0 && !announces(piece, text, at + piece.length)) at = small.indexOf(piece, at + 1);
+  return at >= 0;
 }
 
 /** Every known token has a run of word characters this long; ordinary words rarely do. */

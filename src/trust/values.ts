@@ -267,7 +267,7 @@ export function isPlainPassword(value: string): boolean {
     /^[A-Z_]+$|[(){}[\]<>=;|\\]/.test(value)
   )
     return false;
-  if (/^[a-z]+(?:[a-z]ed|[a-z]ing|able|ible|ment|tion)$|^\w+(?:[_.]\w+)+$/i.test(value))
+  if (/^[a-z]+(?:[a-z]ed|[a-z]ing|able|ible|ment|tion)$|^\w+(?:\.\w+)+$|^\w+_\w+$/i.test(value))
     return (
       isJoined(value) || (!/(?:ed|ing|able|ible|ment|tion)$|^[A-Z_]+$/.test(value) && !ofCode.test(value))
     );

@@ -8,7 +8,7 @@ test.each([
   ["hook", 11],
   ["hook-turn", 14],
   ["hook-record", 2],
-  ["hook-start", 23],
+  ["hook-start", 24],
   ["hook-failure", 99],
   ["hook-prompt", 178],
   ["hook-redaction", 103],

@@ -298,8 +298,19 @@ describe("hostile texts", () => {
     `name | token | note\n---|---|---\nci | ${sentence} | -\n`,
     `$ gh auth token\n${sentence}\n`,
     `password: "${sentence}"`,
+    `${"a".repeat(90)}123`,
+    `password_${"base64".repeat(20)}x = hunter2-of-the-north`,
   ])("of many words come to an end: %j", (text) => {
+    expect(mayHoldSecret(text)).toBe(true);
     expect(findSecrets(text).every(({ start, end }) => start < end && end <= text.length)).toBe(true);
+  });
+
+  test.each([
+    ["Exit code 2\nnpm error code ENOENT\nprocess exited with code 127", false],
+    ["the source code of it is in a file", false],
+    ["your code 481022 is valid for ten minutes", true],
+  ])("with the word code are searched where it may be a secret: %j", (text, isSearched) => {
+    expect(mayHoldSecret(text)).toBe(isSearched);
   });
 
   test("come to an end through secretlint, in one line of megabytes", async () => {

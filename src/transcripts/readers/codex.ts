@@ -443,7 +443,7 @@ const commandArgument = new RegExp(
 /** `for (const cmd of ["a", "b"])`, `["a", "b"].map((cmd) => …)`. */
 function readLists(script: string): string[] {
   const lists = script.matchAll(
-    /\[((?:\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)\s*,?)+)\]/gs,
+    /\[\s*((?:(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)\s*(?:,\s*)?)+)\]/gs,
   );
   return [...lists].flatMap(([, list = ""]) =>
     [...list.matchAll(new RegExp(literalSource, "gs"))].map(([literal]) => readLiteral(literal)),

@@ -281,7 +281,7 @@ const orNot = /^(?:しない|せず|してはいけ|してはなら)/;
 
 /** `password123` and `sk-xxx` are examples: nothing but words that stand for a value, and numbers that count up. */
 const placeholder =
-  /^(?!.{41})(?:.*(?:x{3,}|\.{3}|…).*|[a-z_-]{1,20}|(?:(?:example|sample|dummy|change|me|here|placeholder|your|test(?:ing|er)?|demo|fake|mock|my|super|strong|new|old|some|the|passw(?:or|0r)d|pass|pwd|secret|token|key|api|auth|access|client|value|string|postgres|mysql|redis|admin|root|user|guest|db|app|dev|local|prod|live|latest|foo|bar|baz|sk|pk|abc(?:def)?(?:ghi)?(?:jkl)?|xyz|qwerty|1234?5?6?7?8?9?0?|\d{1,4})|[^A-Za-z0-9])+)$/i;
+  /^(?!.{41})(?:.*(?:x{3,}|\.{3}|…).*|[a-z_-]{1,20}|(?:(?:example|sample|dummy|change|me|here|placeholder|your|test(?:ing|er)?|demo|fake|mock|my|super|strong|new|old|some|the|passw(?:or|0r)d|pass|pwd|secret|token|key|api|auth|access|client|value|string|postgres|mysql|redis|admin|root|user|guest|db|app|dev|local|prod|live|latest|foo|bar|baz|sk|pk|abc(?:def)?(?:ghi)?(?:jkl)?|xyz|qwerty|\d)|[^A-Za-z0-9])+)$/i;
 
 function reportSecrets(text: string, all: readonly Span[]): ScanMatch[] {
   const spans = all.filter(({ start, end }) => !placeholder.test(text.slice(start, end)));
