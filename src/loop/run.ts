@@ -214,7 +214,14 @@ export class LoopRun {
   /** Records a worker's move, if it is still waited for. */
   #record(asked: Dispatch, move: Unmarked<Move>): Promise<void> {
     const isOpen = () => this.#listDispatched().some(({ id }) => id === asked.id);
-    return this.#queue(async () => (isOpen() ? this.#append(move) : undefined));
+    return this.#queue(async () => {
+      if (!isOpen()) return;
+      // Who works beside it is not to be blamed for what it left.
+      const artifact = nameArtifact(asked);
+      if (move.kind === "failed" && !listEarlierArtifacts(this.state).includes(artifact))
+        rmSync(join(this.begun.work, artifact), { recursive: true, force: true });
+      await this.#append(move);
+    });
   }
 
   record(move: Unmarked<Move>): Promise<void> {

@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { readPlainText } from "../base/index.ts";
 import type { RunBegun, RunId } from "../records/index.ts";
-import { openGit } from "./state/git.ts";
+import { dropLocks, openGit } from "./state/git.ts";
 
 type Workspace = Pick<RunBegun, "workspace" | "branch" | "run" | "goal">;
 
@@ -32,21 +34,29 @@ export async function prepareWorkspace(
   { workspace, branch }: Workspace,
   searchPath: string | undefined,
 ): Promise<void> {
-  if (existsSync(workspace) && readdirSync(workspace).length > 0) return;
-  if (branch === null) {
-    mkdirSync(workspace, { recursive: true, mode: 0o700 });
-    return;
-  }
+  const isFilled = existsSync(workspace) && readdirSync(workspace).length > 0;
+  if (branch === null && !isFilled) mkdirSync(workspace, { recursive: true, mode: 0o700 });
+  if (branch === null || (isFilled && !(await isHalfMade(workspace, searchPath)))) return;
+  rmSync(workspace, { recursive: true, force: true });
   const { repository, name, base } = branch;
   const git = openGit(repository, searchPath);
   await git.run(["worktree", "prune"]);
   const isThere = (await git.ask(["rev-parse", "--verify", "--quiet", `refs/heads/${name}`])) !== null;
   await git.run([
-    "worktree",
-    "add",
-    "--quiet",
+    ...["worktree", "add", "--quiet", "--force", "--force"],
     ...(isThere ? [workspace, name] : ["-b", name, workspace, base]),
   ]);
+}
+
+/** Whether git was killed while it made a worktree, which is locked until all of its files are there. */
+async function isHalfMade(workspace: string, searchPath: string | undefined): Promise<boolean> {
+  const own = await findGitFolder(workspace, searchPath);
+  return own !== null && readPlainText(join(own, "locked"))?.trim() === "initializing";
+}
+
+/** What git keeps about a worktree, below the repository's own. */
+async function findGitFolder(workspace: string, searchPath: string | undefined): Promise<string | null> {
+  return (await openGit(workspace, searchPath).ask(["rev-parse", "--absolute-git-dir"]))?.trim() ?? null;
 }
 
 /** Commits what a run changed in the repository, on its branch. */
@@ -57,6 +67,12 @@ export async function keepResult(
 ): Promise<void> {
   if (branch === null || !existsSync(workspace)) return;
   const git = openGit(workspace, searchPath);
+  // A worker's git may have been stopped, and so may Knack's own.
+  const own = await findGitFolder(workspace, searchPath);
+  if (own !== null) {
+    dropLocks(own, "index", "HEAD");
+    dropLocks(join(own, "../.."), `refs/heads/${branch.name}`);
+  }
   await git.run(["add", "--all"]);
   if ((await git.run(["status", "--porcelain"])).trim() === "") return;
   const subject = goal.replace(/\s+/g, " ").slice(0, 68);

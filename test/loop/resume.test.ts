@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { root } from "../helpers/knack.ts";
@@ -81,8 +81,20 @@ function readOutcome({ stage, state, git }: ReturnType<typeof prepare>) {
 
 const dying = `--import=${join(root, "test/loop/dying.mjs")}`;
 const isAll = process.env.KNACK_TEST_ALL === "1";
-/** Kills of each run, spread over all that it does: `KNACK_TEST_KILLS=1000` is at each act. */
-const kills = Number(process.env.KNACK_TEST_KILLS ?? (isAll ? 24 : 2));
+/** Kills of each run, spread over all that it does: `KNACK_TEST_KILLS=1000` is at each act, `=80-90` at those. */
+const kills = process.env.KNACK_TEST_KILLS ?? (isAll ? "24" : "2");
+
+/** The acts at which a run is killed, of so many. */
+function chooseActs(acts: number): number[] {
+  const [, first, last] = /^(\d+)-(\d+)$/.exec(kills) ?? [];
+  const all = Array.from({ length: acts }, (_, n) => n + 1);
+  if (last !== undefined) return all.slice(Number(first) - 1, Number(last));
+  const points = Math.min(Number(kills), acts);
+  return all.slice(0, points).map((point) => {
+    const within = isAll ? Math.random() : 0.5;
+    return Math.floor((acts * (point - within)) / points) + 1;
+  });
+}
 
 describe("A run that is killed", () => {
   test.each(Object.entries(scenes))(
@@ -90,26 +102,50 @@ describe("A run that is killed", () => {
     async (name, scene) => {
       const whole = prepare(scene);
       const count = join(whole.stage.home, "acts");
-      await whole.start({ NODE_OPTIONS: dying, DIE_COUNT: count });
+      const { code } = await whole.start({ NODE_OPTIONS: dying, DIE_COUNT: count });
       const [acts, expected] = [Number(readFileSync(count, "utf8")), readOutcome(whole)];
       expect(acts).toBeGreaterThan(100);
       const [, error] = Object.entries(expectedErrors).find(([part]) => name.includes(part)) ?? [];
       expect(expected.errors).toEqual(error ? [error] : []);
-      const points = Math.min(kills, acts);
-      for (let point = 1; point <= points; point++) {
-        const within = isAll ? Math.random() : 0.5;
-        const at = Math.floor((acts * (point - within)) / points) + 1;
-        expect([at, await playKilled(scene, at)]).toEqual([at, expected]);
-      }
+      for (const at of chooseActs(acts))
+        expect([at, await playKilled(scene, at, code)]).toEqual([at, expected]);
     },
     24 * 60 * 60_000,
   );
 });
 
+describe("Git that was killed", () => {
+  test("leaves neither a half-made worktree nor a lock that a run could not get past", async () => {
+    const locks = { command: 'touch "$(git rev-parse --git-path index.lock)"' };
+    const { stage, state, git, start } = prepare(() => ({
+      answers: { analyst, strategist: { kill: true }, "step-worker": locks },
+      words: [],
+    }));
+    writeFileSync(join(stage.here, "kept.txt"), "kept");
+    git("-C", stage.here, "add", "--all");
+    git("-C", stage.here, "commit", "-q", "-m", "second");
+    expect((await start()).signal).toBe("SIGKILL");
+    // As a killed "git worktree add" leaves it, and a killed "git commit".
+    rmSync(join(stage.work, "workspace/kept.txt"));
+    const left = { locked: "initializing\n", "index.lock": "", "HEAD.lock": "" };
+    for (const [name, text] of Object.entries(left))
+      writeFileSync(join(stage.here, ".git/worktrees/workspace", name), text);
+    for (const name of ["index", "HEAD", "refs/heads/main"])
+      writeFileSync(join(state, `.git/${name}.lock`), "");
+    stage.tell({ analyst, "step-worker": locks });
+    expect(await stage.run(["resume"])).toMatchObject({ code: 0 });
+    expect(git("-C", stage.here, "log", "--branches=knack/*", "-1", "--name-status", "--format=")).toBe(
+      "A\tdone.txt",
+    );
+    expect(git("-C", state, "status", "--porcelain")).toBe("");
+    expect(stage.read(".improve/summary.json")).toMatchObject({ changesAccepted: 1 });
+  });
+});
+
 const expectedErrors = { "is frozen": "freeze.json", "gives its work up": "execute.json" };
 
 /** A run that is killed at an act, and then resumed: what it leaves. */
-async function playKilled(scene: (state: string) => Scene, at: number) {
+async function playKilled(scene: (state: string) => Scene, at: number, code: number | null) {
   const cut = prepare(scene);
   const killed = await cut.start({ NODE_OPTIONS: dying, DIE_AT: String(at) });
   expect([at, killed.signal]).toEqual([at, "SIGKILL"]);
@@ -119,7 +155,7 @@ async function playKilled(scene: (state: string) => Scene, at: number) {
     // It had not begun, so that it can be begun again; or it had ended.
     expect([at, resumed.stderr]).toEqual([at, expect.stringMatching(/There is no run|has ended/)]);
     if (resumed.stderr.includes("no run")) await cut.start();
-  }
+  } else expect([at, resumed.code, resumed.stderr]).toEqual([at, code, expect.any(String)]);
   const outcome = readOutcome(cut);
   rmSync(cut.stage.home, { recursive: true });
   return outcome;

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join, sep } from "node:path";
 import { errorMessage, readPlainText } from "../../base/index.ts";
 import { digestState } from "../state/digest.ts";
-import { type Git, openGit } from "../state/git.ts";
+import { dropLocks, openGit } from "../state/git.ts";
 import type { Harness, WorkerOutcome, WorkerTask } from "./harness.ts";
 
 /** What workers must leave as it is, but for where a task lets them write. */
@@ -53,7 +53,7 @@ export function confineHarness(harness: Harness, watched: Watched): Harness {
       const strays = findStrays(before.files, after.files, [...beside], watched);
       if (watched.state !== null && readState(watched).digest !== stateAtRest.digest) {
         for (const other of shifts.keys()) suspects.add(other);
-        await takeBack(openGit(watched.state, watched.searchPath), stateAtRest.head);
+        await takeBack(watched.state, stateAtRest.head, watched.searchPath);
       }
       if (watched.state !== null && suspects.has(task)) strays.unshift(watched.state);
       const isChanged = before.repository !== after.repository;
@@ -98,7 +98,9 @@ function mayWrite({ outputs, writable }: WorkerTask, path: string): boolean {
 }
 
 /** Puts the state folder back to the commit that it was at. */
-async function takeBack(git: Git, head: string | null): Promise<void> {
+async function takeBack(state: string, head: string | null, searchPath: string | undefined): Promise<void> {
+  const git = openGit(state, searchPath);
+  dropLocks(join(state, ".git"), "index", "HEAD", "refs/heads/main");
   if (head !== null) await git.ask(["reset", "--quiet", "--hard", head]);
   await git.ask(["clean", "-dffxq"]);
 }

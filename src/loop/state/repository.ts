@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type * as z from "zod";
 import { KnackError, listFilesBelow, readPlainText, writeFileAtomically } from "../../base/index.ts";
-import { type Git, openGit } from "./git.ts";
+import { dropLocks, type Git, openGit } from "./git.ts";
 
 /** A commit with the marks at the end of its message, and the files it changed. */
 export interface StateCommit {
@@ -48,6 +48,7 @@ export class StateRepository {
       throw new KnackError("WRONG_USAGE", `${this.path} is no state folder: it holds ${strange}.`, {
         hint: "Give --state an empty folder, or one that Knack made.",
       });
+    this.#unlock();
     await this.git.run(["init", "--quiet"]);
     for (const [file, text] of Object.entries(files)) this.writeText(file, text);
     await this.commit("state: begin", [], [], at);
@@ -100,9 +101,14 @@ export class StateRepository {
 
   /** Throws away what is not committed: a worker, or a killed process, left it. */
   async dropStrayWrites(): Promise<void> {
+    this.#unlock();
     if (await this.isClean()) return;
     await this.git.run(["reset", "--quiet", "--hard", "HEAD"]);
     await this.git.run(["clean", "-dffxq"]);
+  }
+
+  #unlock(): void {
+    dropLocks(join(this.path, ".git"), "index", "HEAD", "config", "refs/heads/main");
   }
 
   /** Commits everything that was written, or one `path` of it. */
