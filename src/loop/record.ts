@@ -2,7 +2,7 @@ import { KnackError, makeId } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
 import type { EntryOf, LedgerEntry, RunBegun, RunEnded, RunId } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
-import { advance, type LoopState, type Move, type RunSetup, startRun } from "./machine.ts";
+import { advance, findCutOff, type LoopState, type Move, type RunSetup, startRun } from "./machine.ts";
 
 /** A run as the ledger has it. */
 export interface StoredRun {
@@ -67,9 +67,18 @@ function summarize(run: RunId, state: LoopState): RunEnded {
   return { run, end, because, met, score: gradeRun(state), usd, workers };
 }
 
-/** The share of success criteria that code found to hold, or what the analyst's word amounts to; null without either. */
-export function gradeRun({ execution, analysis }: LoopState): number | null {
+/**
+ * The share of success criteria that code found to hold, or what the analyst's word amounts to. Work that the deadline
+ * ended came as far as code had seen by then; of work that anything else ended, such as the money of a day, nobody knows
+ * how far it would have come: null, as without a verdict.
+ */
+export function gradeRun({ execution, analysis, errors, setup }: LoopState): number | null {
   const results = execution?.criteria ?? [];
+  const stopped = errors.abort?.phase === "execute" ? errors.abort : null;
+  if (stopped) {
+    const isLate = stopped.at >= (findCutOff(setup) ?? Number.POSITIVE_INFINITY);
+    if (!isLate || results.length === 0) return isLate ? 0 : null;
+  }
   if (results.length > 0) return results.filter(({ met }) => met).length / results.length;
   return analysis === null ? null : { yes: 1, partial: 0.5, no: 0 }[analysis.successCriteriaMet];
 }

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, test, vi } from "vitest";
@@ -130,6 +130,10 @@ describe("Time", () => {
     ]);
     expect(stage.read(".errors/abort.json")).toMatchObject({ phase: "execute" });
     expect(stage.read(".execute/summary.json")).toMatchObject({ returnReason: "abort" });
+    // A state that makes work too slow is not spared by that: the run counts as one that reached nothing.
+    const [folder = ""] = readdirSync(`${stage.home}/.knack-loop/state`);
+    const index = readFileSync(`${stage.home}/.knack-loop/state/${folder}/runs/index.json`, "utf8");
+    expect(JSON.parse(index)).toMatchObject([{ successCriteriaMet: null, score: 0 }]);
     expect(inputs?.msUntilDeadline).toBeLessThan(ms);
     expect(inputs?.msUntilDeadline).toBeGreaterThan(0);
     expect(stage.listProcesses()).toEqual([]);

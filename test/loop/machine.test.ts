@@ -13,6 +13,7 @@ import {
   startRun,
 } from "../../src/loop/machine.ts";
 import { type LoopStep, planSchema, strategySchema } from "../../src/loop/messages.ts";
+import { gradeRun } from "../../src/loop/record.ts";
 import { renderWork } from "../../src/loop/render.ts";
 
 const noon = 1_000_000;
@@ -286,6 +287,22 @@ describe("The deadline", () => {
     });
     expect(stopped.place.kind).toBe(place);
     expect(stopped.errors.abort).toMatchObject({ phase: "orient", reason: "late" });
+  });
+
+  test.each([
+    ["is evidence of nothing reached", noon + 90_000, [], 0],
+    ["is evidence of what code had found", noon + 90_000, [true, false], 0.5],
+    ["but for money is no evidence", noon + 89_999, [], null],
+    ["but for money is no evidence, whatever was found", noon + 89_999, [true, false], null],
+  ] as const)("that ends the work, %s", (_, at, found, score) => {
+    const { state } = walk({ strategy: {}, plans: [[work("a")]] });
+    const criteria = found.map((met, n) => ({ id: `c${n}`, met, by: "code" as const, because: "seen" }));
+    const working = {
+      ...{ ...state, setup: due("train", noon + 100_000), place: { kind: "execute" } },
+      execution: state.execution && { ...state.execution, endedAt: null, criteria },
+    } as LoopState;
+    const stopped = advance(working, { kind: "stopped", because: "up", mayConsolidate: true, at });
+    expect(gradeRun(stopped)).toBe(score);
   });
 });
 

@@ -57,9 +57,8 @@ export function splitRuns(
   const [from, until] = [places.get(sha) ?? 0, places.get(revertedBy ?? "") ?? Number.POSITIVE_INFINITY];
   const graded = runs.flatMap(({ kind: own, at, successCriteriaMet, score, stateSha }) => {
     const place = places.get(stateSha);
-    if (successCriteriaMet === null || place === undefined || (kind !== null && own !== kind)) return [];
-    const met = successCriteriaMet === "yes";
-    return [{ at, met, score: score ?? (met ? 1 : 0), place }];
+    if (score === null || place === undefined || (kind !== null && own !== kind)) return [];
+    return [{ at, met: (successCriteriaMet ?? (score === 1 && "yes")) === "yes", score, place }];
   });
   return {
     // The nearest first: it is compared with what was in force when the change came.
