@@ -1,5 +1,5 @@
-import { existsSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { KnackError, readPlainText, writeFileAtomically } from "../base/index.ts";
 import type { Home } from "../settings/index.ts";
 import type { StoredRun } from "./record.ts";
@@ -53,9 +53,12 @@ function listFenceFiles(home: string, run: string): readonly [copy: string, find
   return [join(home, "loop", run), join(home, "loop", `${run}.violation`)];
 }
 
-/** Removes what a fence kept, when the run has ended. */
+/** Removes what a fence kept, and what a killed process was about to write of it, when the run has ended. */
 export function closeFence({ folder }: Pick<Home, "folder">, run: string): void {
-  for (const path of listFenceFiles(folder, run)) rmSync(path, { recursive: true, force: true });
+  const [copy] = listFenceFiles(folder, run);
+  const kept = existsSync(dirname(copy)) ? readdirSync(dirname(copy)) : [];
+  for (const name of kept.filter((one) => one === run || one.startsWith(`${run}.`)))
+    rmSync(join(dirname(copy), name), { recursive: true, force: true });
 }
 
 function isOther(folder: string, digest: string): boolean {

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readPlainText } from "../base/index.ts";
 import type { RunBegun, RunId } from "../records/index.ts";
-import { dropLocks, openGit } from "./state/git.ts";
+import { openGit } from "./state/git.ts";
+import { dropLocks } from "./state/repository.ts";
 
 type Workspace = Pick<RunBegun, "workspace" | "branch" | "run" | "goal">;
 

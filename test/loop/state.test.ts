@@ -425,7 +425,9 @@ describe("A frozen state", () => {
     expect(fence?.enforce()).toBe("files of the state folder were changed");
     expect(digestState(state.path)).toBe(digest);
     expect((await open())?.enforce()).toBe("files of the state folder were changed");
+    writeFileSync(join(home, "loop/l1.violation.123.new"), "half");
     closeFence({ folder: home }, "l1");
+    expect(readdirSync(join(home, "loop"))).toEqual([]);
     expect((await open())?.enforce()).toBeNull();
   });
 

@@ -2,7 +2,8 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join, sep } from "node:path";
 import { errorMessage, readPlainText } from "../../base/index.ts";
 import { digestState } from "../state/digest.ts";
-import { dropLocks, openGit } from "../state/git.ts";
+import { openGit } from "../state/git.ts";
+import { dropLocks } from "../state/repository.ts";
 import type { Harness, WorkerOutcome, WorkerTask } from "./harness.ts";
 
 /** What workers must leave as it is, but for where a task lets them write. */

@@ -1,5 +1,3 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { KnackError } from "../../base/index.ts";
 import { runProgram } from "../../models/index.ts";
 
@@ -37,11 +35,6 @@ export function openGit(folder: string, path: string | undefined): Git {
       return code === 0 ? stdout : null;
     },
   };
-}
-
-/** Removes locks that a killed git left in its folder; for who knows that no other git is at work there. */
-export function dropLocks(gitFolder: string, ...names: readonly string[]): void {
-  for (const name of names) rmSync(join(gitFolder, `${name}.lock`), { force: true });
 }
 
 function fixedEnv(at: number): Record<string, string> {

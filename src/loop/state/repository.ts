@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type * as z from "zod";
 import { KnackError, listFilesBelow, readPlainText, writeFileAtomically } from "../../base/index.ts";
-import { dropLocks, type Git, openGit } from "./git.ts";
+import { type Git, openGit } from "./git.ts";
 
 /** A commit with the marks at the end of its message, and the files it changed. */
 export interface StateCommit {
@@ -141,6 +141,11 @@ export class StateRepository {
       .slice(1)
       .map((part) => parseCommit(part.split("\u0002")));
   }
+}
+
+/** Removes locks that a killed git left in its folder; for who knows that no other git is at work there. */
+export function dropLocks(gitFolder: string, ...names: readonly string[]): void {
+  for (const name of names) rmSync(join(gitFolder, `${name}.lock`), { force: true });
 }
 
 function parseCommit([sha = "", seconds = "", subject = "", body = "", files = ""]: string[]): StateCommit {
