@@ -13,6 +13,7 @@ import { findingId, learnByRules, restoreEvents } from "../learning/index.ts";
 import {
   applyDecay,
   applyEntries,
+  areContrary,
   extractGist,
   isWorthShowing,
   lessonCues,
@@ -233,6 +234,7 @@ interface SolvedFailure extends Spot {
 
 interface EarlierCorrection extends Spot {
   readonly finding: string;
+  readonly said: string;
   readonly terms: ReadonlySet<string>;
   readonly scope: LessonScope;
 }
@@ -288,8 +290,9 @@ class Replay {
           pushTo(this.solved, cue, { ...spot, ...fix, project: session.project.id, home });
       } else if (moment.type === "correction") {
         const { excerpt, scope } = moment.finding;
-        const terms = extractTerms(excerpt.said ?? "");
-        this.corrections.push({ ...spot, finding: findingId(session, moment.finding), terms, scope });
+        const said = excerpt.said ?? "";
+        const heard = { said, terms: extractTerms(said), scope };
+        this.corrections.push({ ...spot, finding: findingId(session, moment.finding), ...heard });
       }
     }
   }
@@ -434,7 +437,7 @@ class Replay {
   private async restate(account: SessionAccount, moment: Moment, text: string): Promise<string | null> {
     const { restated, lived } = account;
     if (restated.has(moment.key) || text.length > longTurnChars) return null;
-    const before = this.findSaid(account, extractTerms(text));
+    const before = this.findSaid(account, text);
     if (!before) return null;
     restated.add(moment.key);
     lived.correctionsRepeated++;
@@ -452,11 +455,16 @@ class Replay {
     return lesson.id;
   }
 
-  /** The first correction in an earlier session, about this project or about all work, with much the same words. */
-  private findSaid({ session }: SessionAccount, terms: ReadonlySet<string>): EarlierCorrection | null {
+  /**
+   * The first correction in an earlier session, about this project or about all work, with much the same words: to ask
+   * for a commit is not to say again that none is wanted on main.
+   */
+  private findSaid({ session }: SessionAccount, text: string): EarlierCorrection | null {
+    const terms = extractTerms(text);
     const same = this.corrections.filter((other) => {
       const isOurs = other.scope === "user" || other.session.project.id === session.project.id;
-      return isOurs && measureSimilarity(terms, other.terms) >= restatedShare;
+      const isLike = isOurs && measureSimilarity(terms, other.terms) >= restatedShare;
+      return isLike && !areContrary(text, other.said);
     });
     return same.sort((a, b) => a.at - b.at || (a.finding < b.finding ? -1 : 1))[0] ?? null;
   }

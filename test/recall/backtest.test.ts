@@ -333,6 +333,17 @@ describe("a backtest", () => {
     expect(computeFigures(result)).toMatchObject({ correctionsRepeated: 1, correctionsKnown: 1, wrong: 0 });
   });
 
+  test.each([
+    ["Never commit to main.", "commit please"],
+    ["main にコミットしないで。", "コミットして。"],
+  ])("does not take what is asked for as said again where it was forbidden: %s", async (rule, asks) => {
+    const result = await replayed([
+      on(0, "said", [asked("go on"), ran("git commit -m one"), asked(rule), ran("git switch -c one")]),
+      on(1, "asked", [asked("go on"), ran("npm test"), asked(asks), ran("git commit -m two")]),
+    ]);
+    expect(computeFigures(result)).toMatchObject({ correctionsRepeated: 0, correctionsKnown: 0 });
+  });
+
   test("lets an earlier turn of a session answer, never the same turn, and counts one trouble once", async () => {
     const result = await replayed([
       on(0, "alone", [asked("go on"), ...migrated, ...migrated, ...tested, asked("and again"), ...migrated]),

@@ -99,7 +99,9 @@ function writeSentence(recovery: Recovery): string {
   if (isRepaired(recovery))
     return `Run \`${writeStep(recovery)}\` when ${quoteFailed(recovery)} fails on ${isLayoutRule(error.about) ? `layout (${error.about})` : error.about}.`;
   if (remedy === "elevation")
-    return `Run ${quoteFailed(recovery)} with elevated permissions: in the sandbox it${because(recovery)}.`;
+    return error.cause === "transient"
+      ? `The sandbox has no network: ask for elevated permissions where a command needs it (${quoteFailed(recovery)}${because(recovery)}).`
+      : `Run ${quoteFailed(recovery)} with elevated permissions: in the sandbox it${because(recovery)}.`;
   if (remedy === "directory")
     return `Run \`${writeWithFolder(failed, worked, writeWorked(recovery))}\`: in another folder it${because(recovery)}.`;
   return remedy === "step" ? writeFirstStep(recovery) : writeOtherCall(recovery);
