@@ -276,7 +276,7 @@ async function killWorkers(server: PostgresServer, folder: string): Promise<Figu
   ];
 }
 
-/** Notes each change of a job's state, and has leases end sooner, so that nobody waits a quarter of an hour. */
+/** Notes each change of a job's state, and has jobs tried again sooner. */
 async function watchJobs(url: string): Promise<void> {
   await runSql(
     url,
@@ -286,7 +286,7 @@ async function watchJobs(url: string): Promise<void> {
       begin insert into public.bench_job values (new.id, new.state::text); return null; end $$`,
     `create trigger note_job after update of state on knack_jobs_crowd.job for each row
       when (new.state is distinct from old.state) execute function note_job()`,
-    "update knack_jobs_crowd.job set expire_in = '60 seconds', retry_delay = 5",
+    "update knack_jobs_crowd.job set retry_delay = 5",
   );
 }
 

@@ -16,8 +16,8 @@ import { beginTrust, Trust } from "./trust.ts";
  * how shares did, and curates: it names those that a maintainer should look at.
  */
 export const teamJobs = {
-  compare: { leaseSeconds: 900, retries: 3, retrySeconds: 60 },
-  report: { leaseSeconds: 600, retries: 3, retrySeconds: 30 },
+  compare: { leaseSeconds: 180, retries: 3, retrySeconds: 60 },
+  report: { leaseSeconds: 180, retries: 3, retrySeconds: 30 },
 } as const satisfies Record<string, JobKind>;
 
 type TeamJob = keyof typeof teamJobs;
@@ -30,6 +30,8 @@ const reasons: Readonly<Record<TeamJob, readonly TeamEntryKind[]>> = {
 
 /** How long a comparison waits for which there is no money left today. */
 const pauseSeconds = 3_600;
+/** How often a lease is renewed while the work goes on: several times, for a worker that waits long for a processor. */
+const renewMs = 20_000;
 const atOnce = 1_000;
 
 /** What the jobs need of the library over the team's store. */
@@ -67,8 +69,9 @@ export async function doTeamJobs(deps: TeamWorkDeps, until: () => boolean): Prom
     while (!until()) {
       const job = await deps.queue.take(kind);
       if (job === null) break;
-      if (await doJob(deps, job)) done++;
-      else failed++;
+      const became = await doJob(deps, job);
+      if (became === "done") done++;
+      if (became === "failed") failed++;
     }
   }
   return { planned, done, failed };
@@ -88,20 +91,26 @@ async function planJobs({ database, queue, place }: TeamWorkDeps): Promise<numbe
   return planned;
 }
 
-async function doJob(deps: TeamWorkDeps, job: HeldJob): Promise<boolean> {
+async function doJob(deps: TeamWorkDeps, job: HeldJob): Promise<"done" | "failed" | "another's"> {
+  const { queue, database } = deps;
+  // Where the database is away, the work itself says so.
+  const renewing = setInterval(() => void queue.renew(job).catch(() => {}), renewMs).unref();
   try {
     const repository = typeof job.data.repository === "string" ? job.data.repository : null;
     const { team, self } = deps.place;
     const about = { team, repository, author: self, at: deps.clock.now() };
-    for (const digest of await computeDigests(deps, job.kind as TeamJob, repository))
-      await deps.database.putDigest(
-        sealDigest({ ...about, ...digest } as Omit<TeamDigest, "machine">, deps.key),
-      );
-    await deps.queue.finish(job, {});
-    return true;
+    const digests = await computeDigests(deps, job.kind as TeamJob, repository);
+    if (!(await queue.renew(job))) return "another's";
+    for (const digest of digests)
+      await database.putDigest(sealDigest({ ...about, ...digest } as Omit<TeamDigest, "machine">, deps.key));
+    await queue.finish(job, {});
+    return "done";
   } catch (error) {
-    await deps.queue.fail(job, errorMessage(error));
-    return false;
+    if (!(await queue.renew(job))) return "another's";
+    await queue.fail(job, errorMessage(error));
+    return "failed";
+  } finally {
+    clearInterval(renewing);
   }
 }
 

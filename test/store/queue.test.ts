@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parseAddress } from "../../src/store/postgres/address.ts";
-import { openQueue } from "../../src/store/postgres/queue.ts";
+import { type HeldJob, openQueue } from "../../src/store/postgres/queue.ts";
 import { freshDatabase, runSql } from "../helpers/postgres.ts";
 
 /** A database with the schema of a queue. */
@@ -60,5 +60,29 @@ describe("the queue of a team's jobs", () => {
     await queue.revive("compare", again.id);
     expect((await queue.take("compare"))?.id).toBe(lost?.id);
     expect(await queue.dead()).toEqual([]);
+  });
+
+  test("leaves a job with a worker that renews its lease, and gives it to another when that has stopped", async () => {
+    const url = await makePlace();
+    const [one, other] = [await open(url), await open(url)];
+    await one.add("compare", "web", { repository: "web" });
+    const held = (await one.take("compare")) as HeldJob;
+    const endLease = () => runSql(url, "update knack_jobs.job set started_on = now() - interval '1 day'");
+    const takeOver = async () => {
+      await other.recover();
+      // The wait before the next try is no part of this.
+      await runSql(url, "update knack_jobs.job set start_after = now() where state = 'retry'");
+      return other.take("compare");
+    };
+    // An hour's lease: what decides is the word of its worker, not how fast this machine is.
+    await runSql(url, "update knack_jobs.job set expire_in = '1 hour'");
+    await endLease();
+    expect(await one.renew(held)).toBe(true);
+    expect(await takeOver()).toBeNull();
+    await endLease();
+    expect(await takeOver()).toEqual({ ...held, taken: 1 });
+    // The first one comes back, and sees that it is another's.
+    expect(await one.renew(held)).toBe(false);
+    expect(await other.count()).toMatchObject([{ held: 1, done: 0 }]);
   });
 });

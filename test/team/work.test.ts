@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { anEndpoint } from "../helpers/endpoint.ts";
 import type { Home } from "../helpers/hook.ts";
@@ -8,6 +8,7 @@ import { freshDatabase, runSql } from "../helpers/postgres.ts";
 import {
   aCure,
   aMember,
+  aRule,
   ask,
   joinTeam,
   keepAndShare,
@@ -112,6 +113,37 @@ describe("The worker of a team", () => {
       ...{ revived: 1, done: 1, dead_letters: [] },
     });
     expect((await ask(cleo, "team", "sync")).offered).toBe(1);
+  });
+
+  it("keeps a job for as long as it is at work on it, and leaves it to another who has it by now", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { url, ana } = await aTeam();
+    const [{ team }] = (await runSql(url, "select id as team from knack.team")) as [{ team: string }];
+    const jobs = `knack_jobs_${team}.job`;
+    const compare = `name = 'compare' and state = 'active'`;
+    const fresh = `select 1 from ${jobs} where ${compare} and started_on > now() - interval '1 day'`;
+    const endpoint = await anEndpoint(async (_, asked) => {
+      await runSql(url, `update ${jobs} set started_on = now() - interval '2 days' where ${compare}`);
+      vi.advanceTimersByTime(20_000);
+      while ((await runSql(url, fresh)).length === 0) await new Promise((done) => setTimeout(done, 20));
+      // The second time another worker has it by then.
+      if (asked === 2) await runSql(url, `update ${jobs} set retry_count = 1 where ${compare}`);
+      return oneOfTwo;
+    });
+    askAt(ana, endpoint.url);
+    expect(await ask(ana, "worker", "--team")).toMatchObject({ done: 2, failed: 0, dead_letters: [] });
+    const [third = ""] = await learned(
+      ana,
+      aRule("tide-table", "the harbor tide table is old", "fetch it with `npm run tides`"),
+    );
+    await keepAndShare(ana, third);
+    await ask(ana, "team", "sync");
+    expect(await ask(ana, "worker", "--team")).toMatchObject({ planned: 2, done: 1, failed: 0 });
+    expect(await runSql(url, `select state, retry_count from ${jobs} where state <> 'completed'`)).toEqual([
+      { state: "active", retry_count: 1 },
+    ]);
+    expect(endpoint.asked).toHaveLength(2);
   });
 
   it("believes no digest that a maintainer's machine did not sign", async () => {

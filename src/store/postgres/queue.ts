@@ -6,7 +6,7 @@ import { PooledDialect } from "./connect.ts";
 
 /** How jobs of one kind are done. */
 export interface JobKind {
-  /** How long a worker may hold a job; after that it goes to another. */
+  /** How long a worker holds a job without a word of it; after that it goes to another. */
   readonly leaseSeconds: number;
   /** How often a job that failed is tried again, and after how long first. */
   readonly retries: number;
@@ -26,10 +26,12 @@ export interface HeldJob {
   readonly id: string;
   readonly kind: string;
   readonly data: JsonObject;
+  /** How often it was taken before: by it a worker knows its own hold from another's. */
+  readonly taken: number;
 }
 
 /** A job that failed each time it was tried. */
-export interface DeadJob extends HeldJob {
+export interface DeadJob extends Omit<HeldJob, "taken"> {
   readonly tries: number;
   readonly failedAt: number;
   readonly because: string;
@@ -76,8 +78,15 @@ export async function openQueue({ address, schema, role, kinds }: QueueOptions) 
       (await boss.send(kind, data, { singletonKey: about, startAfter: afterSeconds })) !== null,
     /** Takes the next job of a kind; null where none is due. */
     take: async (kind: string): Promise<HeldJob | null> => {
-      const [job] = await boss.fetch<JsonObject>(kind);
-      return job ? { id: job.id, kind, data: job.data } : null;
+      const [job] = await boss.fetch<JsonObject>(kind, { includeMetadata: true });
+      return job ? { id: job.id, kind, data: job.data, taken: job.retryCount } : null;
+    },
+    /** Begins the lease anew; false where another has the job by now, to whom it is left from then on. */
+    renew: async ({ kind, id, taken }: HeldJob): Promise<boolean> => {
+      const { numAffectedRows } = await sql`
+        update job set started_on = now()
+        where name = ${kind} and id = ${id} and state = 'active' and retry_count = ${taken}`.execute(db);
+      return numAffectedRows === 1n;
     },
     finish: ({ kind, id }: HeldJob, result: JsonObject): Promise<void> => boss.complete(kind, id, result),
     /** It is tried again later, or set aside when it was tried often enough. */
