@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { recordEntries } from "../src/lessons/index.ts";
 import type { LedgerEntry } from "../src/records/index.ts";
 import { openSqlite } from "../src/store/index.ts";
@@ -8,7 +9,7 @@ import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
 
 const goals = 20_000;
 
-/** What `knack goal check` costs beside a ledger of 100,000 entries of goals, beyond starting node. */
+/** The processor time of `knack goal check` beside a ledger of 100,000 entries of goals, beyond starting node. */
 export async function checkingDuties(): Promise<Figure[]> {
   return inTempFolder(async (folder) => {
     const [home, project] = [join(folder, ".knack"), join(folder, "harbor")];
@@ -24,18 +25,36 @@ export async function checkingDuties(): Promise<Figure[]> {
         env,
       });
     const { goal } = JSON.parse(String(knack("open", "Measure the depth at the pier").stdout));
+    const tellCpu = join(dirname(fileURLToPath(import.meta.url)), "tell-cpu.mjs");
+    const measure = (...words: string[]) => {
+      const stdio = ["ignore", "ignore", "inherit", "pipe"] as const;
+      const done = spawnSync(process.execPath, ["--import", tellCpu, ...words], {
+        cwd: project,
+        env,
+        stdio: [...stdio],
+      });
+      return Number(done.output[3]) * 1_000;
+    };
+    const works = [
+      ["-e", "0"],
+      [join(root, "dist/cli.js"), "goal", "check", "--goal", goal, "--json"],
+    ];
     const times: [number[], number[]] = [[], []];
-    for (let round = 0; round < 11; round++) {
-      const works = [() => spawnSync(process.execPath, ["-e", "0"]), () => knack("check", "--goal", goal)];
-      for (const [at, work] of works.entries()) {
-        const started = performance.now();
-        work();
-        if (round > 0) times[at as 0 | 1].push(performance.now() - started);
+    for (let round = 0; round < 11; round++)
+      for (const [at, words] of works.entries()) {
+        const took = measure(...words);
+        if (round > 0) times[at as 0 | 1].push(took);
       }
-    }
     const [node, check] = times.map(median) as [number, number];
     console.log(`  node -e 0 ${node.toFixed(0)} ms, knack goal check ${check.toFixed(0)} ms`);
-    return [atMost("knack goal check at 100,000 ledger entries, beyond node -e 0", check - node, 200, " ms")];
+    return [
+      atMost(
+        "knack goal check at 100,000 ledger entries, beyond node -e 0",
+        check - node,
+        200,
+        " ms of processor time",
+      ),
+    ];
   });
 }
 

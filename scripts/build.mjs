@@ -173,7 +173,9 @@ function pastFrontDoors() {
                 const original = name.replace(/^type /, "").split(" as ")[0];
                 const file = doorAt(door).get(original);
                 if (file === undefined) throw new Error(`${door} does not export ${original}, for ${path}`);
-                return `import ${type}{ ${name} } from ${JSON.stringify(file)};`;
+                // A type alone loads nothing; `{ type Name }` would load its file.
+                const kind = type || name.startsWith("type ") ? "type " : "";
+                return `import ${kind}{ ${name.replace(/^type /, "")} } from ${JSON.stringify(file)};`;
               })
               .join(" ");
           },

@@ -9,10 +9,10 @@ import {
   readLatestModel,
 } from "./agents/index.ts";
 import { openAuthoring, openReviews } from "./authoring/index.ts";
-import { type Clock, isInsideFolder, keepPrivate } from "./base/index.ts";
-import { type KeepInto, openDuties } from "./duties/index.ts";
+import { isInsideFolder } from "./base/index.ts";
+import { type GoalNeeds, openDuties } from "./duties/index.ts";
 import { createConsent, createJudgeSource, openJudging, openLearning } from "./learning/index.ts";
-import { openLessons, recordEntries } from "./lessons/index.ts";
+import { openLessons } from "./lessons/index.ts";
 import {
   createPublishDeps,
   listPublished,
@@ -21,77 +21,33 @@ import {
   openStock,
   repairChanges,
 } from "./library/index.ts";
+import { type KnackOptions, openBase } from "./open-base.ts";
 import { openPages } from "./pages/index.ts";
 import { openRecall } from "./recall/index.ts";
-import { type EntryOf, identifyProject, type Project, resolveProjectIds } from "./records/index.ts";
-import { type Home, resolveHome, userHome } from "./settings/index.ts";
-import {
-  createBackgroundWork,
-  openCopy,
-  openScratch,
-  openSqlite,
-  readLedger,
-  rememberReads,
-  type Store,
-} from "./store/index.ts";
+import type { EntryOf, Project } from "./records/index.ts";
+import { userHome } from "./settings/index.ts";
 import { openTeam, openTeamWork, type TeamLibrary } from "./team/index.ts";
-import { findCheckout, openSessions, rebuild, Transcripts } from "./transcripts/index.ts";
-import { createRedactor, type Redactor } from "./trust/index.ts";
+import { openSessions, rebuild, Transcripts } from "./transcripts/index.ts";
+import { createRedactor } from "./trust/index.ts";
 
-export interface KnackOptions {
-  /** The environment that decides where things are; this process's by default. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly clock?: Clock;
-  /** Removes secrets; by default on this thread. */
-  readonly redactor?: Redactor;
-  /** Keep nothing: work in a database that is gone at the end. */
-  readonly dryRun?: boolean;
-  /** With `dryRun`: start empty, not with what is known. */
-  readonly blank?: boolean;
-  /** Work in this store instead of the home's own. */
-  readonly store?: Store;
-  /** Read a copy of the database, where the home cannot be written. */
-  readonly copy?: boolean;
-  /** A word that changes whenever the database does: lessons and entries are read again only then. */
-  readonly mark?: () => string;
-  /** Who judges sessions, whatever the settings say. */
-  readonly judge?: string;
-  /** The folder of the plugin's template, for Knack's own skills. */
-  readonly template?: string;
-  /** Where requests to a model are written, and where its answers are: with either, nothing is sent anywhere. */
-  readonly modelDump?: string;
-  readonly modelAnswers?: string;
-}
+export type { KnackOptions } from "./open-base.ts";
 
 /** Knack, opened on one home. Close it when done. */
 export type Knack = Awaited<ReturnType<typeof openKnack>>;
 
 export async function openKnack(options: KnackOptions = {}) {
-  const {
-    env = process.env,
-    clock = { now: Date.now },
-    redactor = createRedactor(),
-    dryRun = false,
-  } = options;
-  const home = resolveHome(env);
+  const { work, env, ...base } = await openBase(options);
+  const { home, store, clock, dryRun } = base;
+  const { redactor = createRedactor() } = options;
   const surroundings = { home: userHome(env), env };
-  const opened = options.store ?? (await openStore(home, clock, options));
-  const store = options.mark ? rememberReads(opened, options.mark) : opened;
-  // A person may have made the folder, or copied it, with a wider mode. Only with a database is it Knack's for certain.
-  if (!dryRun && !options.copy) keepPrivate(home.folder);
-  const work = createBackgroundWork(store, clock);
   const shared = {
-    ...{ home, store, clock, redactor, dryRun },
+    ...{ ...base, redactor },
     ...work,
     ...createConsent(home, store),
     transcripts: new Transcripts({
       exclude: [home.folder],
       roots: async () => (await store.projects.list()).flatMap(({ root }) => root ?? []),
     }),
-    projectAt: async (cwd: string) => {
-      const project = identifyProject(cwd, null, findCheckout(cwd));
-      return { ...project, id: resolveProjectIds(await store.sessions.places())(project.id) };
-    },
   };
   const agentSessions = {
     folders: () => findSessionFolders(surroundings),
@@ -128,11 +84,10 @@ export async function openKnack(options: KnackOptions = {}) {
     const [known] = await store.projects.get([id]);
     return pagesOf({ id, name: known?.name ?? id, root: known?.root ?? root });
   };
-  const duties = openDuties({
-    ...deps,
+  const forGoals: GoalNeeds = {
     items: stock.items,
     // A project without pages keeps its lessons with the goals.
-    pages: async (project): Promise<KeepInto | null> => (await pagesWherever(project))?.forGoals() ?? null,
+    pages: async (project) => (await pagesWherever(project))?.forGoals() ?? null,
     findFitting: async (text, root) => {
       const pages = root === null ? null : pagesOf(await shared.projectAt(root));
       return [
@@ -140,7 +95,8 @@ export async function openKnack(options: KnackOptions = {}) {
         ...((await pages?.find(text)) ?? []).map(({ page }) => page),
       ];
     },
-  });
+  };
+  const duties = openDuties({ ...deps, ...forGoals });
   return {
     ...sessions,
     /** The project that a folder belongs to, and its id. */
@@ -151,6 +107,7 @@ export async function openKnack(options: KnackOptions = {}) {
     ...openLessons(deps),
     ...library,
     ...duties,
+    forGoals,
     pages: pagesOf,
     /** The pages of the project here that fit a text, as the library's search would rank them. */
     findPages: async (text: string, cwd = process.cwd()) =>
@@ -190,16 +147,4 @@ export async function openKnack(options: KnackOptions = {}) {
 /** The part of Knack that a team's jobs need, over the team's store. */
 async function openTeamLibrary(options: KnackOptions): Promise<TeamLibrary> {
   return openKnack(options);
-}
-
-async function openStore({ database }: Home, clock: Clock, options: KnackOptions): Promise<Store> {
-  const path = { path: database, clock };
-  if (!options.dryRun) return options.copy ? openCopy(path) : openSqlite(path);
-  const store = await openScratch(clock);
-  // A dry run must know what is kept and rejected already.
-  if (!options.blank) {
-    const entries = await readLedger(database, clock);
-    await store.transaction((tx) => recordEntries(tx, entries));
-  }
-  return store;
 }

@@ -1,5 +1,5 @@
 import { makeId } from "../base/index.ts";
-import { areContrary, isWorthShowing, recordEntries } from "../lessons/index.ts";
+import { areContrary, isWorthShowing } from "../lessons/index.ts";
 import type { EntryOf, Goal, GoalBrief, LedgerEntry } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
 import { cutAtWord, extractTerms, measureSimilarity, several } from "../text/index.ts";
@@ -12,6 +12,7 @@ import {
   type Repair,
 } from "./checks.ts";
 import { foldGoals, readHistory } from "./folds.ts";
+import { record } from "./record.ts";
 import { type GoalCaller, type GoalReply, recentGoals } from "./verbs.ts";
 import { type DutyDeps, leaseName, readOverdue } from "./view.ts";
 
@@ -109,7 +110,7 @@ export async function checkIn(call: Call): Promise<GoalReply> {
       goals.map(({ id }) => id),
     ),
   );
-  await deps.store.transaction((tx) => recordEntries(tx, entries));
+  await deps.store.transaction((tx) => record(tx, entries));
   return {
     data: {
       done: true,
@@ -142,7 +143,7 @@ async function listOverdue(store: Store, briefs: readonly GoalBrief[], now: numb
 }
 
 /** Observations that two goals or more have in common. */
-export function findRecurring(goals: readonly Goal[]): string[] {
+function findRecurring(goals: readonly Goal[]): string[] {
   const all = goals.flatMap(({ id, observations }) =>
     observations.map(({ text }) => ({ id, text, terms: extractTerms(text) })),
   );
@@ -214,7 +215,7 @@ export async function reflectFully(call: Call): Promise<GoalReply> {
     );
     const text = `${several(open.length, "prediction")} reflected on`;
     if (latest !== null) entries.push(finish(call, "full-reflection", n, text, []));
-    await deps.store.transaction((tx) => recordEntries(tx, entries));
+    await deps.store.transaction((tx) => record(tx, entries));
     const next = [{ say: "Review what the project's sessions taught", command: "knack review --now" }];
     return {
       data: { done: latest !== null, reflected: open.length, next },
@@ -255,9 +256,7 @@ export async function listUtility(call: Call): Promise<GoalReply> {
   const [shown, unseen] = [noise.slice(0, mostNames), never.slice(0, mostNames)];
   const text = `${several(noise.length, "thing")} shown ${shownOften} times and never helped; ${never.length} never shown`;
   if (latest !== null)
-    await store.transaction((tx) =>
-      recordEntries(tx, [finish(call, "utility", n, text, [...shown, ...unseen])]),
-    );
+    await store.transaction((tx) => record(tx, [finish(call, "utility", n, text, [...shown, ...unseen])]));
   return {
     data: {
       never_helped: shown,
@@ -271,4 +270,37 @@ export async function listUtility(call: Call): Promise<GoalReply> {
       ...unseen.map((name) => `  never shown: ${name}`),
     ],
   };
+}
+
+/** What the goals of a batch have in common, what surprised in them, and what contradicts. */
+export function describeBatch(name: string, goals: readonly Goal[]): string {
+  const seen = goals.flatMap(({ observations }) => observations.map(({ text }) => text));
+  const surprises = goals
+    .flatMap(({ resolutions }) => resolutions)
+    .filter(({ outcome }) => outcome === "corrected");
+  const list = (what: string, found: readonly string[]) =>
+    found.length === 0
+      ? []
+      : [
+          `${what}: ${found
+            .slice(0, 3)
+            .map((one) => cutAtWord(one, 120))
+            .join("; ")}`,
+        ];
+  const told = [
+    ...list("in common", findRecurring(goals)),
+    ...list(
+      "surprised",
+      surprises.flatMap(({ because }) => (because === "" ? [] : because)),
+    ),
+    ...list("contradicts", findContrary(seen)),
+    ...list("seen", seen),
+  ];
+  return `${name}: ${several(goals.length, "goal")}, ${told.length === 0 ? "nothing was observed" : told.join(" · ")}`;
+}
+
+function findContrary(seen: readonly string[]): string[] {
+  return seen.flatMap((text, at) =>
+    seen.slice(at + 1).flatMap((other) => (areContrary(text, other) ? [`${text} / ${other}`] : [])),
+  );
 }

@@ -1,7 +1,6 @@
 import { compareText } from "../base/index.ts";
 import type { BriefFacts, GoalBrief } from "../records/index.ts";
 import { keepScore } from "./weigh.ts";
-import { routineKey } from "./work.ts";
 
 export type Depth = "routine" | "deep";
 
@@ -134,4 +133,10 @@ export function countSince({ closed }: GoalHistory, doneAt: number | null, now: 
   const later = closed.filter(({ closedAt }) => doneAt === null || closedAt > doneAt);
   const from = doneAt ?? closed[0]?.goal.openedAt ?? now;
   return { goals: later.length, productive: later.filter(isProductive).length, ms: Math.max(0, now - from) };
+}
+
+/** Words by which a routine is known again: the same ask, whatever its numbers and the order of its words. */
+export function routineKey({ text, category }: { readonly text: string; readonly category: string }): string {
+  const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
+  return `${category} ${words.sort().join(" ")}`;
 }

@@ -1,3 +1,4 @@
+export { type GoalInput, goalInput } from "./goal-input.ts";
 export { openDuties } from "./open-duties.ts";
-export { type GoalInput, goalInput, goalVerbs, verbs } from "./verbs.ts";
-export type { KeepInto } from "./view.ts";
+export { goalVerbs, verbs } from "./verbs.ts";
+export type { GoalNeeds, KeepInto } from "./view.ts";

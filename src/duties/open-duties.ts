@@ -1,12 +1,11 @@
 import { makeId } from "../base/index.ts";
-import { recordEntries } from "../lessons/index.ts";
 import type { GoalId, LedgerEntry, SessionId } from "../records/index.ts";
 import { type Home, readDutySetting } from "../settings/index.ts";
-import { oneLine } from "../text/index.ts";
 import type { SessionView } from "../transcripts/index.ts";
-import { redact } from "../trust/index.ts";
-import { type SessionEnd, type TrackedGoal, trackSession } from "./track.ts";
-import { type GoalCaller, type GoalInput, type GoalReply, type GoalVerb, verbs } from "./verbs.ts";
+import type { GoalInput } from "./goal-input.ts";
+import { cleanWords, record } from "./record.ts";
+import type { SessionEnd, TrackedGoal } from "./track.ts";
+import { type GoalCaller, type GoalReply, type GoalVerb, verbs } from "./verbs.ts";
 import type { DutyDeps } from "./view.ts";
 
 interface OpenDeps extends DutyDeps {
@@ -25,8 +24,8 @@ export function openDuties(deps: OpenDeps) {
   const { store, clock, home } = deps;
   return {
     /** Does something with a goal: opens it, notes or keeps something, checks or closes it. */
-    goal: (verb: GoalVerb, caller: GoalCaller, input: Partial<GoalInput>): Promise<GoalReply> =>
-      verbs[verb].run({ deps, caller, input: input as GoalInput, text: cleanWords(input.text) }),
+    goal: async (verb: GoalVerb, caller: GoalCaller, input: Partial<GoalInput>): Promise<GoalReply> =>
+      verbs[verb].run({ deps, caller, input: input as GoalInput, text: await cleanWords(input.text) }),
     /** Opens and closes the goals of these sessions, where the person's setting says so. */
     trackGoals: async (
       sessions: readonly SessionView[],
@@ -36,6 +35,7 @@ export function openDuties(deps: OpenDeps) {
       for (const session of sessions) {
         const setting = readDutySetting(home, session.project);
         if (setting === "off") continue;
+        const { trackSession } = await import("./track.ts");
         const last = await trackSession(deps, session, { ...findEnd(session), mayHold: setting === "block" });
         if (last) tracked.push({ session, verdict: describeVerdict(last) });
       }
@@ -51,9 +51,9 @@ export function openDuties(deps: OpenDeps) {
       const entry: LedgerEntry = {
         ...{ at, project, session, actor: "agent", type: "library.searched" },
         key: `searched:${session}:${makeId("q", `${at} ${by} ${query}`)}`,
-        data: { by, query: cleanWords(query).slice(0, 300), found },
+        data: { by, query: (await cleanWords(query)).slice(0, 300), found },
       };
-      await store.transaction((tx) => recordEntries(tx, [entry]));
+      await store.transaction((tx) => record(tx, [entry]));
     },
     /** Every goal in short, of all projects, in the order in which they were opened. */
     goalBriefs: () => store.goals.briefs(null),
@@ -71,8 +71,4 @@ function describeVerdict({ goal, check, owes }: TrackedGoal) {
     ...{ goal, text: check.text, blocked: check.blocked, owes },
     repairs: blocking.flatMap(({ repairs }) => repairs),
   };
-}
-
-function cleanWords(text: string | null | undefined): string {
-  return oneLine(redact(text ?? "")).trim();
 }

@@ -1,6 +1,6 @@
 import { makeId } from "../base/index.ts";
 import { CallReader } from "../failures/index.ts";
-import { classifyDomain, recordEntries } from "../lessons/index.ts";
+import { classifyDomain } from "../lessons/index.ts";
 import {
   type Event,
   type Goal,
@@ -19,8 +19,10 @@ import { readEvents, type SessionView } from "../transcripts/index.ts";
 import { ownWords, redact } from "../trust/index.ts";
 import { checkGoal, closeEntries, type GoalCheck } from "./check.ts";
 import { listUnreflected, listWorthKeeping } from "./checks.ts";
+import { selectWork } from "./goal-work.ts";
+import { record } from "./record.ts";
 import { recentGoals } from "./verbs.ts";
-import { type DutyDeps, findKept, readView, selectWork } from "./view.ts";
+import { type DutyDeps, findKept, readView } from "./view.ts";
 import { computeFactors, type ObservedFacts, scoreFactors } from "./weigh.ts";
 import { isWork, readStretches, type Stretch } from "./work.ts";
 import { measureZone } from "./zone.ts";
@@ -60,7 +62,7 @@ export async function trackSession(
   for (const [n, stretch] of stretches.entries()) {
     const id = ids[n] as GoalId;
     const span = { session, events, stretch, leads, calls };
-    await store.transaction(async (tx) => recordEntries(tx, await makeEntries(tx, id, span)));
+    await store.transaction(async (tx) => record(tx, await makeEntries(tx, id, span)));
     const next = stretches[n + 1];
     const path = next ? "new-ask" : end.over === "session" ? "session-end" : "turn-end";
     const isOver = next !== undefined || end.over !== null;
@@ -264,7 +266,7 @@ async function closeStretch(
     { outcome: readOutcome(view.facts), path },
     { at: closedAt, key, actor: "knack" },
   );
-  await deps.store.transaction((tx) => recordEntries(tx, [...kept, ...closing]));
+  await deps.store.transaction((tx) => record(tx, [...kept, ...closing]));
 }
 
 function withoutSecrets(facts: WorkFacts): WorkFacts {

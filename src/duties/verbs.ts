@@ -1,6 +1,5 @@
-import * as z from "zod";
 import { KnackError, makeId } from "../base/index.ts";
-import { areContrary, classifyDomain, recordEntries } from "../lessons/index.ts";
+import { classifyDomain } from "../lessons/index.ts";
 import {
   type Actor,
   type Factors,
@@ -13,19 +12,18 @@ import {
   type Project,
   predictionOutcomes,
   type SessionId,
-  tiers,
   waiverReasons,
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
-import { cutAtWord, oneLine, several } from "../text/index.ts";
-import { redact } from "../trust/index.ts";
-import { checkIn, findRecurring, listUtility, reflectFully } from "./cadence.ts";
+import { cutAtWord, several } from "../text/index.ts";
 import { checkGoal, closeEntries, type GoalCheck, investigation } from "./check.ts";
 import { duties, listWorthKeeping, type Repair, surpriseFrom } from "./checks.ts";
-import { foldGoals, readHistory } from "./folds.ts";
-import { type DutyDeps, findWork, type GoalWork, readView } from "./view.ts";
+import { foldGoals, readHistory, routineKey } from "./folds.ts";
+import type { GoalInput } from "./goal-input.ts";
+import type { GoalWork } from "./goal-work.ts";
+import { cleanWords, record } from "./record.ts";
+import { type DutyDeps, findWork, readView } from "./view.ts";
 import { computeFactors, keepScore, scoreFactors } from "./weigh.ts";
-import { routineKey } from "./work.ts";
 
 /** Who acts: the host says it, never a model's arguments. */
 export interface GoalCaller {
@@ -35,43 +33,6 @@ export interface GoalCaller {
   /** The name under which they claim a goal. */
   readonly who: string;
 }
-
-/** All arguments about a goal; each verb takes some of them. */
-export const goalInput = z.object({
-  goal: z.string().nullish(),
-  text: z.string().max(4_000).nullish(),
-  category: z.string().max(60).nullish(),
-  deadline: z.number().nullish(),
-  batch: z.string().max(60).nullish(),
-  prefetch: z.array(z.string().max(120)).max(10).nullish(),
-  reader: z.boolean().nullish(),
-  again: z.string().nullish(),
-  novelty: z.number().nullish(),
-  impact: z.number().nullish(),
-  surprise: z.number().nullish(),
-  relevance: z.number().nullish(),
-  repetition: z.number().nullish(),
-  observation: z.string().nullish(),
-  page: z.string().nullish(),
-  tier: z.enum(tiers).nullish(),
-  sufficient: z.boolean().nullish(),
-  confidence: z.number().min(0).max(1).nullish(),
-  due: z.number().nullish(),
-  prediction: z.string().nullish(),
-  outcome: z.string().nullish(),
-  because: z.string().nullish(),
-  evidence: z.array(z.string().max(500)).max(20).nullish(),
-  blocks: z.array(z.string().max(200)).max(20).nullish(),
-  conclusion: z.string().nullish(),
-  holds: z.boolean().nullish(),
-  duty: z.string().nullish(),
-  reason: z.enum(waiverReasons).nullish(),
-  cites: z.string().nullish(),
-  topic: z.string().nullish(),
-  hours: z.number().min(0).max(72).nullish(),
-  unlearned: z.boolean().nullish(),
-});
-export type GoalInput = z.output<typeof goalInput>;
 
 export interface GoalReply {
   readonly data: Readonly<Record<string, unknown>>;
@@ -153,7 +114,7 @@ async function change(
   return call.deps.store.transaction(async (tx) => {
     const goal = await findGoal({ ...call, deps: { ...call.deps, store: tx } });
     const { entries, reply } = await decide(goal, tx);
-    await recordEntries(tx, entries);
+    await record(tx, entries);
     return reply;
   });
 }
@@ -196,7 +157,7 @@ const open: Verb = {
         ...{ deadline, batch, prefetch: prefetch ?? [], reader: reader ?? false, again: again ?? null },
         root: caller.project.root,
       });
-      await recordEntries(tx, [entry]);
+      await record(tx, [entry]);
       return said({ goal: id, category, key: entry.key }, `Opened ${id}: ${text}`);
     });
   },
@@ -420,10 +381,12 @@ const conclude: Verb = {
     change(call, async (goal) => {
       const text = need(call.text, "What was concluded", conclude);
       const conclusion = makeId("c", `${goal.id} ${text}`);
-      const evidence = (call.input.evidence ?? []).map((one) => ({
-        text: oneLine(redact(one.replace(/^~/, ""))),
-        weight: one.startsWith("~") ? (0 as const) : (1 as const),
-      }));
+      const evidence = await Promise.all(
+        (call.input.evidence ?? []).map(async (one) => ({
+          text: await cleanWords(one.replace(/^~/, "")),
+          weight: one.startsWith("~") ? (0 as const) : (1 as const),
+        })),
+      );
       const data = {
         conclusion,
         text,
@@ -502,7 +465,7 @@ const waive: Verb = {
     const [after] = await call.deps.store.goals.get([goal.id]);
     const view = await readView(call.deps, after ?? goal);
     const opened = investigation(view);
-    if (opened.length > 0) await call.deps.store.transaction((tx) => recordEntries(tx, opened));
+    if (opened.length > 0) await call.deps.store.transaction((tx) => record(tx, opened));
     const checked = checkGoal(view);
     const now = checked.duties.find((one) => one.duty === duty);
     const isProved = !checked.duties.some(
@@ -546,6 +509,7 @@ const batchVerb: Verb = {
       const surprises = all
         .flatMap(({ resolutions }) => resolutions)
         .filter(({ surprise }) => surprise > surpriseFrom);
+      const { describeBatch } = await import("./cadence.ts");
       const text = call.text || describeBatch(goal.batch, all);
       const entries = [makeEntry(call, goal, "goal.batched", { batch: goal.batch, text })];
       for (const { prediction, because } of surprises) {
@@ -567,39 +531,6 @@ const batchVerb: Verb = {
       };
     }),
 };
-
-/** What the goals of a batch have in common, what surprised in them, and what contradicts. */
-function describeBatch(name: string, goals: readonly Goal[]): string {
-  const seen = goals.flatMap(({ observations }) => observations.map(({ text }) => text));
-  const surprises = goals
-    .flatMap(({ resolutions }) => resolutions)
-    .filter(({ outcome }) => outcome === "corrected");
-  const list = (what: string, found: readonly string[]) =>
-    found.length === 0
-      ? []
-      : [
-          `${what}: ${found
-            .slice(0, 3)
-            .map((one) => cutAtWord(one, 120))
-            .join("; ")}`,
-        ];
-  const told = [
-    ...list("in common", findRecurring(goals)),
-    ...list(
-      "surprised",
-      surprises.flatMap(({ because }) => (because === "" ? [] : because)),
-    ),
-    ...list("contradicts", findContrary(seen)),
-    ...list("seen", seen),
-  ];
-  return `${name}: ${several(goals.length, "goal")}, ${told.length === 0 ? "nothing was observed" : told.join(" · ")}`;
-}
-
-function findContrary(seen: readonly string[]): string[] {
-  return seen.flatMap((text, at) =>
-    seen.slice(at + 1).flatMap((other) => (areContrary(text, other) ? [`${text} / ${other}`] : [])),
-  );
-}
 
 const prefetchVerb: Verb = {
   about: "hand the goal what was found about a topic it asked for",
@@ -796,7 +727,7 @@ const close: Verb = {
         { outcome, path: "by-hand" },
         { at: deps.clock.now(), key, actor: call.caller.actor },
       );
-      await recordEntries(tx, entries);
+      await record(tx, entries);
       const [after = now] = await tx.goals.get([now.id]);
       const next = listNext(checkGoal(await readView(inside, after, null)));
       return said(
@@ -855,17 +786,17 @@ const cadenceVerbs = {
   "check-in": {
     about: "look at what came again, grows stale or drifts away, each 5 goals or each day",
     example: "knack goal check-in",
-    run: checkIn,
+    run: async (call) => (await import("./cadence.ts")).checkIn(call),
   },
   "full-reflection": {
     about: "reflect on every resolved prediction, each 15 productive goals or each week",
     example: "knack goal full-reflection",
-    run: reflectFully,
+    run: async (call) => (await import("./cadence.ts")).reflectFully(call),
   },
   utility: {
     about: "list what was shown 5 times and never helped, and what was never shown; it retires nothing",
     example: "knack goal utility",
-    run: listUtility,
+    run: async (call) => (await import("./cadence.ts")).listUtility(call),
   },
 } as const satisfies Record<string, Verb>;
 

@@ -1,13 +1,9 @@
 import type { Clock } from "../base/index.ts";
-import { CallReader } from "../failures/index.ts";
-import { isHeldBack, isWorthShowing } from "../lessons/index.ts";
 import {
   briefGoal,
-  type Event,
   type Goal,
   type GoalBrief,
   type GoalId,
-  getSessionId,
   type Item,
   isPublished,
   type Kept,
@@ -16,10 +12,9 @@ import {
   type Zone,
 } from "../records/index.ts";
 import { type BackgroundWork, isClaimed, type Store } from "../store/index.ts";
-import { readEvents, type SessionView, viewSessions } from "../transcripts/index.ts";
 import { type Cadence, cadences, type DutyView, listWorthKeeping } from "./checks.ts";
 import { countSince, explainDepth, foldGoals, type GoalHistory, isOneTooMany, readHistory } from "./folds.ts";
-import { readStretches, readWork, type Stretch } from "./work.ts";
+import type { GoalWork } from "./goal-work.ts";
 import { measureZone } from "./zone.ts";
 
 /**
@@ -43,26 +38,22 @@ export interface KeepInto {
   debts(): Promise<readonly { readonly page: string; readonly reason: string }[]>;
 }
 
-export interface DutyDeps {
-  readonly store: Store;
-  readonly clock: Clock;
+/** Everything that goals take from the rest of Knack. */
+export interface GoalNeeds {
   /** A project's pages; null where it has none. */
   readonly pages: (project: Pick<Project, "id" | "root">) => Promise<KeepInto | null>;
   /** The names of what Knack has that fits a text. */
   readonly findFitting: (text: string, root: string | null) => Promise<readonly string[]>;
   /** Everything in the library. */
   readonly items: () => Promise<readonly Item[]>;
+}
+
+export interface DutyDeps extends GoalNeeds {
+  readonly store: Store;
+  readonly clock: Clock;
   /** Leases on background work. */
   readonly claim: BackgroundWork["claim"];
   readonly giveBack: BackgroundWork["giveBack"];
-}
-
-/** The events of a goal's session that are the goal's, with what else the session shows. */
-export interface GoalWork {
-  readonly session: SessionView;
-  readonly events: readonly Event[];
-  readonly own: readonly Event[];
-  readonly facts: WorkFacts;
 }
 
 const noWork: WorkFacts = {
@@ -85,14 +76,13 @@ export async function readView(deps: DutyDeps, goal: Goal, known?: GoalWork | nu
       : await store.goals.get(briefs.filter((one) => one.batch === goal.batch).map(({ id }) => id));
   const workBeganAt = work?.own.find(({ kind }) => kind === "call")?.at ?? null;
   const retrievedAt = await findRetrieved(store, goal);
-  const pages = await deps.pages({ id: goal.project, root: goal.root });
   const { depth, because } = deriveDepth(goal, facts, history);
   const overdue = await readOverdue(store, briefs, now);
   return {
     ...{ goal, facts, now, session, batch, workBeganAt, retrievedAt, overdue, depth, deepBecause: because },
     zone: readZone(goal, work),
     keptElsewhere: await findKept(store, goal, work),
-    pages: await namePages(pages, goal),
+    pages: await namePages(deps, goal),
     fitting:
       goal.closed === null
         ? await deps.findFitting(goal.text, goal.root ?? (await findRoot(store, goal.project)))
@@ -126,36 +116,11 @@ function deriveDepth(goal: Goal, facts: WorkFacts, history: GoalHistory) {
 
 // --- The work that a goal is ---
 
-/** The events of a goal in its session; null where there is none, or they were purged. */
+/** The work of a goal that is open in a session; null where there is none, or it was purged. */
 export async function findWork(store: Store, goal: Goal): Promise<GoalWork | null> {
   if (goal.session === null || goal.closed !== null) return null;
-  const paths = (await store.sessions.list())
-    .filter((one) => getSessionId(one) === goal.session && !one.subagent)
-    .map(({ path }) => path);
-  const views = (await viewSessions(store, [...new Set(paths)])).filter(
-    (view) => getSessionId(view) === goal.session && !view.subagent,
-  );
-  const view = views.find(({ id }) => id === goal.transcript) ?? views[0];
-  if (view === undefined) return null;
-  const events = await readEvents(store, view);
-  return events.length === 0 ? null : selectWork(view, events, goal);
-}
-
-/** The part of a session's events that is a goal's. */
-export function selectWork(
-  session: SessionView,
-  events: readonly Event[],
-  goal: Goal,
-  stretches?: readonly Stretch[],
-): GoalWork {
-  const calls = new CallReader();
-  const stretch =
-    goal.ref === null
-      ? undefined
-      : (stretches ?? readStretches(events, calls)).find(({ prompt }) => prompt.ref === goal.ref);
-  if (stretch) return { session, events, own: stretch.events, facts: stretch.facts };
-  const own = events.filter(({ at, sidechain }) => !sidechain && at !== null && at >= goal.openedAt);
-  return { session, events, own, facts: readWork(own, calls) };
+  const { readGoalWork } = await import("./goal-work.ts");
+  return readGoalWork(store, goal);
 }
 
 function readZone(goal: Goal, work: GoalWork | null): Zone {
@@ -176,21 +141,9 @@ export async function findKept(store: Store, goal: Goal, work: GoalWork | null):
     .map(({ data }): Kept => {
       return { observation: null, how: "skill", name: data.skill, insight: data.summary ?? "" };
     });
-  return [...written, ...(work === null ? [] : await findShownLessons(store, work))];
-}
-
-async function findShownLessons(store: Store, { session, own }: GoalWork): Promise<Kept[]> {
-  const refs = new Set(own.map(({ ref }) => ref));
-  const found = (await store.learning.findings.ofSessions([session.id])).filter(({ finding }) =>
-    refs.has(finding.refs[0] ?? ""),
-  );
-  const lessons = await store.learning.lessons.get([...new Set(found.map(({ lessonId }) => lessonId))]);
-  return lessons.flatMap((lesson) => {
-    const isTaken = lesson.state.acceptedAt !== undefined;
-    if (!isTaken && (!isWorthShowing(lesson) || isHeldBack(lesson))) return [];
-    const how = isTaken ? "yes" : "lesson";
-    return { observation: null, how, name: lesson.name, insight: lesson.lesson } as const;
-  });
+  if (work === null) return written;
+  const { findShownLessons } = await import("./goal-work.ts");
+  return [...written, ...(await findShownLessons(store, work))];
 }
 
 /** How much earlier something may have been shown in the same session. */
@@ -209,11 +162,12 @@ async function findRetrieved({ ledger }: Store, goal: Goal): Promise<number | nu
   return times.length === 0 ? null : Math.min(...times);
 }
 
-async function namePages(pages: KeepInto | null, goal: Goal): Promise<ReadonlyMap<string, string>> {
+async function namePages(deps: DutyDeps, goal: Goal): Promise<ReadonlyMap<string, string>> {
   const named = new Map<string, string>();
-  if (pages === null || goal.kept.length > 0) return named;
-  for (const { observation, text } of listWorthKeeping(goal)) {
-    const [first] = await pages.find(text, { limit: 1 });
+  const worth = goal.kept.length > 0 ? [] : listWorthKeeping(goal);
+  const pages = worth.length === 0 ? null : await deps.pages({ id: goal.project, root: goal.root });
+  for (const { observation, text } of worth) {
+    const [first] = (await pages?.find(text, { limit: 1 })) ?? [];
     if (first) named.set(observation, first.page);
   }
   return named;

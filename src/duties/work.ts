@@ -461,9 +461,3 @@ function describeWork(own: readonly Event[], overcome: readonly Event[], replies
   ];
   return lines.join(" · ").slice(0, excerptChars);
 }
-
-/** Words by which a routine is known again: the same ask, whatever its numbers and the order of its words. */
-export function routineKey({ text, category }: { readonly text: string; readonly category: string }): string {
-  const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
-  return `${category} ${words.sort().join(" ")}`;
-}

@@ -1,4 +1,5 @@
 export type { CatalogReading, FindRoots } from "./catalog/catalog.ts";
+export { findItems } from "./catalog/find-items.ts";
 export type { ItemRoot } from "./catalog/read-files.ts";
 export { openStock, type Stock } from "./catalog/stock.ts";
 export { importKind, sharedImportId } from "./exchange/exchange.ts";

@@ -157,7 +157,9 @@ export function slugify(text: string, most = 48): string {
 
 /** A count with its noun: `1 call`, `2 calls`, `1,200 calls`. */
 export function several(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
+  // By hand: a language's own form would load tables of all languages first.
+  const digits = `${count}`.replace(/\B(?=(?:\d{3})+$)/g, ",");
+  return `${digits} ${count === 1 ? noun : plural}`;
 }
 
 /** `a`, `a and b`, `a, b and c`. */

@@ -1,6 +1,6 @@
+export { findCheckout } from "./checkout.ts";
 export { type FoundFile, Transcripts } from "./files.ts";
 export {
-  findCheckout,
   getReadMark,
   type IngestDeps,
   type IngestOptions,

@@ -1,7 +1,10 @@
+import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { type GoalInput, goalVerbs, verbs } from "../../duties/index.ts";
+import type { Knack } from "../../open.ts";
+import { openGoals } from "../../open-goals.ts";
+import { resolveHome } from "../../settings/index.ts";
 import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
-import { changeKnack, withKnack } from "../knack.ts";
 import { findNearest } from "../nearest.ts";
 
 const args = {
@@ -51,7 +54,7 @@ export const goal = defineCommand({
   more: ["What each word does:", ...goalVerbs.map((verb) => `  ${verb.padEnd(16)}${verbs[verb].about}`)],
   args,
   completes: [goalVerbs],
-  run: (call: GoalCall) => {
+  run: async (call: GoalCall) => {
     const [typed = "board", ...words] = call.args._;
     const verb = goalVerbs.find((one) => one === typed);
     if (!verb) {
@@ -62,29 +65,38 @@ export const goal = defineCommand({
       );
     }
     const input = readInput(call.args, words.join(" ").trim());
-    const open = looking.has(verb) ? withKnack : changeKnack;
-    return open(
-      call,
-      async (knack) => {
-        const { env } = call;
-        const session = call.args.session ?? env.KNACK_SESSION ?? env.CLAUDE_CODE_SESSION_ID ?? null;
-        const project = await knack.projectAt(process.cwd());
-        // An agent's shell says so.
-        const actor = env.CLAUDECODE || env.KNACK_SESSION ? ("agent" as const) : ("person" as const);
-        const who = session ?? userInfo().username;
-        const { data, lines, isNo } = await knack.goal(verb, { project, session, actor, who }, input);
-        // What was asked for goes to standard output, also where the answer is no.
-        return isNo && !looking.has(verb)
-          ? call.refuse(data, [...lines])
-          : call.answer(data, [...lines], isNo ? 1 : 0);
-      },
-      { dryRun: false, create: verb === "open" },
-    );
+    const isLook = looking.has(verb);
+    const work = async (knack: Pick<Knack, "goal" | "projectAt">) => {
+      const { env } = call;
+      const session = call.args.session ?? env.KNACK_SESSION ?? env.CLAUDE_CODE_SESSION_ID ?? null;
+      const project = await knack.projectAt(process.cwd());
+      // An agent's shell says so.
+      const actor = env.CLAUDECODE || env.KNACK_SESSION ? ("agent" as const) : ("person" as const);
+      const who = session ?? userInfo().username;
+      const { data, lines, isNo } = await knack.goal(verb, { project, session, actor, who }, input);
+      // What was asked for goes to standard output, also where the answer is no.
+      return isNo && !isLook ? call.refuse(data, [...lines]) : call.answer(data, [...lines], isNo ? 1 : 0);
+    };
+    if (isLook && existsSync(resolveHome(call.env).database)) return lookAtGoals(call, work);
+    const { changeKnack } = await import("../knack.ts");
+    return changeKnack(call, work, { dryRun: false, create: verb === "open", changes: !isLook });
   },
 });
 
 /** Verbs after which hooks have nothing new to know. */
 const looking: ReadonlySet<string> = new Set(["check", "show", "board", "debts"]);
+
+async function lookAtGoals<Result>(
+  { env }: GoalCall,
+  work: (goals: Awaited<ReturnType<typeof openGoals>>) => Promise<Result>,
+): Promise<Result> {
+  const goals = await openGoals({ env });
+  try {
+    return await work(goals);
+  } finally {
+    await goals.close();
+  }
+}
 
 /** Options as the verbs take them. */
 function readInput(typed: GoalCall["args"], text: string): Partial<GoalInput> {

@@ -1,14 +1,15 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Clock, isObject, jsonBytes, makeId, writeDerivedFile } from "../../base/index.ts";
 import { type Credit, foldCredits } from "../../lessons/index.ts";
 import { readCredits } from "../../recall/index.ts";
 import type { Artifact, Item, ItemFile, Project } from "../../records/index.ts";
-import { describeProject, type FoundItem, find, type IndexItem, openIndexFiles } from "../../search/index.ts";
+import { type FoundItem, type IndexItem, openIndexFiles } from "../../search/index.ts";
 import { currentFolder, type Home } from "../../settings/index.ts";
 import type { Store } from "../../store/index.ts";
 import { findCheckout } from "../../transcripts/index.ts";
 import { type FindRoots, mergeFiles, readCatalog, stampCatalog } from "./catalog.ts";
+import { findItems, type ItemQuery } from "./find-items.ts";
 
 /** How long one process may update the index, and how long another waits for it. */
 const leaseMs = 60_000;
@@ -30,14 +31,6 @@ interface StockDeps {
 }
 
 export type Stock = ReturnType<typeof openStock>;
-
-type StockQuery = {
-  readonly project: string;
-  /** The folder whose file names identify the project; null if not on this machine. */
-  readonly folder: string | null;
-  /** Somebody asked, and is not interrupted. */
-  readonly asked: boolean;
-};
 
 /** The library's items and their search index. */
 export function openStock(deps: StockDeps) {
@@ -104,13 +97,11 @@ export function openStock(deps: StockDeps) {
     return readCatalog({ store, roots, here, known: loadFiles() });
   };
   /** The items that match a text, best first. */
-  const search = async (text: string, { folder, ...query }: StockQuery): Promise<FoundItem[]> => {
-    const around = { ...query, context: folder === null ? [] : describeProject(listNames(folder)) };
-    const findNow = () => index.read((library) => find(library, text, around));
-    const first = findNow();
+  const search = async (text: string, query: ItemQuery): Promise<FoundItem[]> => {
+    const first = findItems(index, text, query);
     if (first !== null) return first;
     await restockAt();
-    return findNow() ?? [];
+    return findItems(index, text, query) ?? [];
   };
   return {
     index,
@@ -142,14 +133,6 @@ export function openStock(deps: StockDeps) {
 const unchanged: ReturnType<ReturnType<typeof openIndexFiles>["update"]> = {
   ...{ added: 0, removed: 0, rebuilt: false },
 };
-
-function listNames(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
 
 /** The cached library files; empty when the cache is missing, damaged or from another release. */
 function readCache(path: string): readonly ItemFile[] {
