@@ -76,9 +76,6 @@ function recognizeQuirk(command: string, said: string): ShellQuirk | null {
   return run.length > 0 && oddQuote.test(said) ? substitution : null;
 }
 
-/** `--include=*.ts`: a pattern for the program, not for files to name. */
-const isOption = /^no matches found: (?:-|\S*=)/;
-
 /** The thing that the shell complains of, where it can be named: ` such as …`, or the name of a variable. */
 function nameExample(said: string): string {
   const [, pattern, variable, other] =
@@ -141,12 +138,18 @@ const quirks: readonly ShellQuirk[] = [
     form: /^=+ not found$/,
   },
   {
+    // `--include=*.ts`: a pattern for the program, not for files to name.
+    name: "option with a pattern",
+    advise: (said) =>
+      `Quote a pattern that the program is to read${nameExample(said)} in zsh: unquoted, it stops the command when no file matches.`,
+    action: "quote the pattern",
+    form: /^no matches found: (?:-|\S*=).*\*/,
+  },
+  {
     name: "pattern without a match",
     advise: (said) =>
-      isOption.test(said)
-        ? `Quote a pattern that the program is to read${nameExample(said)} in zsh: unquoted, it stops the command when no file matches.`
-        : `List files with \`find\` or \`rg --files\` where a pattern${nameExample(said)} may match none: zsh then stops the whole command.`,
-    action: "leave that pattern out, quote it, or look for the files with find",
+      `List files with \`find\` or \`rg --files\` where a pattern${nameExample(said)} may match none: zsh then stops the whole command.`,
+    action: "leave that pattern out, or look for the files with find",
     form: /^no matches found: .*\*/,
   },
   {

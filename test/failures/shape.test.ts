@@ -104,6 +104,11 @@ describe("a trouble of the shell", () => {
       ["status=3", "zsh:1: read-only variable: status"],
     ],
     [
+      "a pattern for the program, and one for the names of files",
+      ["grep -rn tide --include=*.ts", "zsh:1: no matches found: --include=*.ts"],
+      ["rm build/*.map", "zsh:1: no matches found: build/*.map"],
+    ],
+    [
       "a program that says the words of a shell",
       ["ls docks/[a].md", "zsh:1: no matches found: docks/[a].md"],
       ["make seek", "no matches found: docks"],
