@@ -38,8 +38,7 @@ export default defineConfig({
       {
         extends: true,
         // Agents wait for a hook only so long: they come last, three at a time, each of which waits most of its time.
-        // A published client may stumble by itself; one more try, which the report names.
-        test: { name: "clients", include: [clients], maxWorkers: 3, sequence: { groupOrder: 1 }, retry: 1 },
+        test: { name: "clients", include: [clients], maxWorkers: 3, sequence: { groupOrder: 1 } },
       },
       ...(hasMoreClients
         ? [{ extends: true as const, test: { name: "more-clients", include: [moreClients], maxWorkers: 2 } }]

@@ -59,7 +59,7 @@ const allowed: Record<string, readonly string[]> = {
     "worker",
     "wrap-ansi",
   ],
-  extensions: ["base", "node:"],
+  extensions: ["agents", "base", "node:"],
   duties: [
     "base",
     "failures",

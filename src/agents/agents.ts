@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { basename, join, sep } from "node:path";
+import { join, resolve, sep } from "node:path";
 import type { AgentFolders, RulesFile, SkillFolder } from "../library/index.ts";
 import type { Format, Reach } from "../records/index.ts";
 
@@ -83,10 +83,11 @@ export const agents: readonly Agent[] = [
     name: "OpenCode",
     format: "opencode",
     home: ({ home, env }) => join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode"),
-    sessionFolders: ({ home, env }) => {
-      return [join(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode", "opencode.db")];
+    sessionFolders: (where) => {
+      const database = findOpenCodeDatabase(where);
+      return database === null ? [] : [database];
     },
-    isSession: (path) => basename(path) === "opencode.db",
+    isSession: () => true,
     skills: "both",
     rules: agentsRules,
   },
@@ -123,6 +124,13 @@ export const agents: readonly Agent[] = [
     rules: { ...agentsRules, user: null },
   },
 ];
+
+/** The one file with OpenCode's sessions; null if it keeps them in memory. */
+export function findOpenCodeDatabase({ home, env }: AgentSurroundings): string | null {
+  const set = env.OPENCODE_DB || "opencode.db";
+  if (set === ":memory:") return null;
+  return resolve(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode", set);
+}
 
 export function findAgent(id: AgentId): Agent {
   return agents.find((agent) => agent.id === id) as Agent;

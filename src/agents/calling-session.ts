@@ -268,8 +268,7 @@ function isCopilotIn(cwd: string, path: string): boolean {
 /** OpenCode records that a tool runs before it calls it. It has one server for all sessions of a folder. */
 const opencode: CallFinder = {
   isPrompt: true,
-  find: (trace, { folders, cwd }) =>
-    folders.filter((path) => path.endsWith(".db")).flatMap((path) => findRunning(path, trace, cwd)),
+  find: (trace, { folders, cwd }) => folders.flatMap((path) => findRunning(path, trace, cwd)),
 };
 
 const callFinders: Partial<Record<Format, CallFinder>> = { gemini, opencode, "copilot-cli": copilot };

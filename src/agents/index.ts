@@ -5,6 +5,7 @@ export {
   createAgentFolders,
   createSessionFilter,
   findAgent,
+  findOpenCodeDatabase,
   findSessionFolders,
 } from "./agents.ts";
 export { findCallingSession, readLatestModel } from "./calling-session.ts";

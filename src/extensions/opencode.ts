@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { findOpenCodeDatabase } from "../agents/index.ts";
 import { asArray, asObject, asString, isObject, type JsonObject } from "../base/index.ts";
 import { type Answer, findFile, HookCaller, type Knack } from "./ask.ts";
 
@@ -66,6 +66,7 @@ interface FailedCall {
 export function plugin(input: PluginInput, knack: Knack, commands: readonly Command[]): Hooks {
   // A notice that is gone after seconds is no place for a question.
   const hook = new HookCaller(knack, ["--agent", "opencode", "--ask", "agent"]);
+  const database = findOpenCodeDatabase({ home: homedir(), env: process.env });
   const sessions = new Map<string, Promise<Session>>();
   /** Sessions that began, or were gone on with, in this process. */
   const begun = new Set<string>();
@@ -78,7 +79,7 @@ export function plugin(input: PluginInput, knack: Knack, commands: readonly Comm
 
   const ask = async (event: string, session: string, more: JsonObject): Promise<Answer> => {
     const { cwd, isHeadless } = await knowSession(session);
-    const shared = { session_id: session, transcript_path: findDatabase(), cwd, headless: isHeadless };
+    const shared = { session_id: session, transcript_path: findFile(database), cwd, headless: isHeadless };
     const answer = await hook.ask({ hook_event_name: event, ...shared, ...more });
     const message = answer.receipt;
     if (message !== null) input.client.tui.showToast({ body: { message, variant: "info" } }).catch(() => {});
@@ -176,12 +177,6 @@ async function readSession({ client, directory }: PluginInput, id: string): Prom
   );
   const isSubagent = (asString(info?.parentID) ?? "") !== "";
   return { isSubagent, isHeadless, cwd: asString(info?.directory) ?? directory };
-}
-
-/** Where OpenCode keeps its sessions. */
-function findDatabase(): string | null {
-  const data = process.env.XDG_DATA_HOME || join(homedir(), ".local", "share");
-  return findFile(join(data, "opencode", "opencode.db"));
 }
 
 function readThrown(part: unknown): FailedCall | null {

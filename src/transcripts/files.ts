@@ -377,9 +377,8 @@ function isPartOfOther(name: string, names: ReadonlySet<string>): boolean {
 
 /** A file's size and time for change detection. The latest changes of a database wait in a file beside it. */
 function stampFile(path: string, own: Stats): Pick<FoundFile, "size" | "modifiedAt"> {
-  const log = /\.(?:db|sqlite3?)$/.test(path)
-    ? statSync(`${path}-wal`, { throwIfNoEntry: false })
-    : undefined;
+  const isText = /\.jsonl?$/.test(path);
+  const log = isText ? undefined : statSync(`${path}-wal`, { throwIfNoEntry: false });
   return {
     size: own.size + (log?.size ?? 0),
     modifiedAt: Math.max(own.mtimeMs, log?.mtimeMs ?? 0),

@@ -17,6 +17,7 @@ import {
   type Note,
   readWorkerState,
   type WorkerSign,
+  wakeWorker,
   workerStateFile,
   writeVerdict,
 } from "../spool/index.ts";
@@ -25,7 +26,7 @@ import { type Redactor, redact } from "../trust/index.ts";
 import { openInbox, type TakenNote } from "./inbox.ts";
 
 const longestMs = 60_000;
-/** How long a worker with an empty inbox waits for more, and how long it waits for another that is about to end. */
+/** How long a worker with an empty inbox waits for more, and how long it waits for another where no note is left. */
 const lingerMs = 400;
 const turnWaitMs = 3_000;
 /** How long a worker begins to have sessions judged, and how long the last of them may take beyond that. */
@@ -43,7 +44,10 @@ const askedDays = 1;
 interface WorkOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly redactor: Redactor;
+  /** Nobody waits for it. */
   readonly lowPriority?: boolean;
+  /** The command line's script, with which a worker whose time is over starts the next. */
+  readonly program?: string;
   /** Whether models may be asked afterwards, which takes long. */
   readonly asksModels?: boolean;
 }
@@ -52,14 +56,18 @@ interface WorkOptions {
  * Handles the hooks' notes: reads transcripts, learns, publishes drafts, renews the snapshot, reviews what is due, and
  * ends. One worker runs per home; it may be killed at any point, and the next one continues from there.
  */
-export async function work({ env, redactor, lowPriority = true, asksModels = true }: WorkOptions) {
+export async function work(options: WorkOptions) {
+  const { env, redactor, lowPriority = true, asksModels = true, program } = options;
   const home = resolveHome(env);
   const clock = { now: Date.now };
   if (lowPriority) lowerPriority();
   try {
     const knack = await openKnack({ env, redactor, clock });
-    const worked = await new Worker(knack, home, clock).run(asksModels).finally(() => knack.close());
+    const worker = new Worker(knack, home, clock, lowPriority);
+    const worked = await worker.run(asksModels).finally(() => knack.close());
     if (!worked.busy) updateState(home, { doneAt: clock.now(), failures: 0, error: null });
+    // Hooks that saw its sign have started nobody.
+    if (worker.leavesWork && program !== undefined) wakeWorker(home, program, env, clock.now());
     return worked;
   } catch (error) {
     recordFailure(home, error, clock.now());
@@ -85,14 +93,19 @@ class Worker {
   private readonly home: Home;
   private readonly clock: Clock;
   private readonly inbox: ReturnType<typeof openInbox>;
-  private readonly until: number;
+  private readonly isPatient: boolean;
+  /** The sizes at which recorded sessions were read. */
+  private readonly recorded = new Map<string, number>();
+  private until = Number.POSITIVE_INFINITY;
+  /** Its time was over before the work was, and it got somewhere, so that workers do not follow one another for ever. */
+  leavesWork = false;
 
-  constructor(knack: Knack, home: Home, clock: Clock) {
+  constructor(knack: Knack, home: Home, clock: Clock, isPatient: boolean) {
     this.knack = knack;
     this.home = home;
     this.clock = clock;
     this.inbox = openInbox(home.spool);
-    this.until = clock.now() + longestMs;
+    this.isPatient = isPatient;
   }
 
   async run(asksModels: boolean) {
@@ -122,12 +135,15 @@ class Worker {
     if (await knack.renewSnapshot()) worked.snapshot = true;
   }
 
-  /** Takes the lease on the spool, waiting for a worker that is about to end. */
+  /** Takes the lease on the spool; false where another worker has it and has taken every note. */
   private async takeTurn(): Promise<boolean> {
-    const giveUp = this.clock.now() + turnWaitMs;
+    const { clock, knack, inbox, isPatient } = this;
+    const giveUp = clock.now() + turnWaitMs;
     for (;;) {
-      if (await this.knack.claim("work", this.until)) return true;
-      if (this.clock.now() > giveUp) return false;
+      this.until = clock.now() + longestMs;
+      if (await knack.claim("work", this.until)) return true;
+      // A note that is left came after the other one had looked for the last time.
+      if (clock.now() > giveUp && (inbox.isEmpty() || !isPatient)) return false;
       await sleep(100);
     }
   }
@@ -135,27 +151,45 @@ class Worker {
   private readonly isLate = () => this.clock.now() > this.until;
 
   private async handleUntilDone(): Promise<void> {
-    const { knack, home, inbox, until, isLate } = this;
+    const { knack, home, until, isLate } = this;
     await knack.repair();
     // Its failures are recorded in the ledger, and learning goes on.
     await knack.maintain().catch(() => {});
-    // Recordings of agents without transcripts are in the spool itself and have no note.
-    const recorded = listRecorded(home.spool);
-    if (recorded.length > 0)
-      await knack
-        .learn(recorded, { until: isLate, lookUntil: isLate })
-        .catch((error) => this.faults.push(error));
+    const hasNews = () => !this.inbox.isEmpty() || this.listRecorded().length > 0;
     for (;;) {
       writeFileAtomically(home.worker, jsonBytes({ pid: process.pid, until } satisfies WorkerSign));
+      await this.learnRecorded();
       await this.handleInbox();
-      if (inbox.isEmpty()) await sleep(lingerMs);
-      if (!inbox.isEmpty() && !isLate()) continue;
+      if (!hasNews()) await sleep(lingerMs);
+      if (hasNews() && !isLate()) continue;
       // Hooks that write a note from here on start a new worker; earlier notes are seen now.
       rmSync(home.worker, { force: true });
-      if (isLate() || inbox.isEmpty()) break;
+      if (isLate() || !hasNews()) break;
     }
+    this.leavesWork = isLate() && this.worked.sessions > 0 && (this.leavesWork || hasNews());
     removeOldFiles(home, await knack.eventNow());
     if (this.faults.length > 0) throw this.faults[0];
+  }
+
+  /** Learns from the recordings of agents without transcripts, which are in the spool itself and have no note. */
+  private async learnRecorded(): Promise<void> {
+    const { knack, isLate, recorded } = this;
+    const fresh = this.listRecorded();
+    for (const { path, size } of fresh) recorded.set(path, size);
+    if (fresh.length === 0) return;
+    const paths = fresh.map(({ path }) => path);
+    await knack.learn(paths, { until: isLate, lookUntil: isLate }).catch((error) => this.faults.push(error));
+  }
+
+  /** The recordings that are new or have grown. */
+  private listRecorded() {
+    const { spool } = this.home;
+    if (!existsSync(spool)) return [];
+    return readdirSync(spool)
+      .filter((name) => name.endsWith(".jsonl"))
+      .map((name) => join(spool, name))
+      .map((path) => ({ path, size: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }))
+      .filter(({ path, size }) => this.recorded.get(path) !== size);
   }
 
   /** Handles the inbox: new notes together, then one by one those that failed before or now. */
@@ -242,7 +276,9 @@ class Worker {
     this.latest.push(...learned.latest);
     worked.sessions += learned.looked;
     worked.lessons += learned.findings.length;
-    return (await hear()) && learned.unread + learned.unlooked + learned.uncredited === 0;
+    const isInTime = learned.unread + learned.unlooked + learned.uncredited === 0;
+    if (!isInTime) this.leavesWork = true;
+    return (await hear()) && isInTime;
   }
 
   /** Has the sessions judged that have ended or gone quiet, if the user turned a judge on; one worker at a time. */
@@ -272,13 +308,6 @@ class Worker {
     // The next session must know what was published.
     if (done.some(({ ended }) => ended?.outcome === "published")) await knack.renewSnapshot();
   }
-}
-
-function listRecorded(spool: string): string[] {
-  if (!existsSync(spool)) return [];
-  return readdirSync(spool)
-    .filter((name) => name.endsWith(".jsonl"))
-    .map((name) => join(spool, name));
 }
 
 /** A session's transcript and those of its subagents, if they still exist. */

@@ -41,6 +41,8 @@ async function dressOpenCode({ home, env, server }: Stage): Promise<Readonly<Rec
   await writeFile(join(config, "package-lock.json"), JSON.stringify(lock));
   return {
     ...env,
+    // A name of its own, as a person may set it.
+    OPENCODE_DB: "harbor.db",
     OPENCODE_DISABLE_MODELS_FETCH: "1",
     OPENCODE_DISABLE_AUTOUPDATE: "1",
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",

@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import Database from "libsql";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import type { Json } from "../../src/base/json.ts";
@@ -56,9 +56,9 @@ const session = [
 const read = (messages: object[], more: object = {}) =>
   readDocument(opencode.exported, { info: { ...info, ...more }, messages });
 
-async function open(home: string): Promise<Knack> {
+async function open(home: string, env: Record<string, string> = {}): Promise<Knack> {
   const knack = await openKnack({
-    env: { HOME: home, KNACK_HOME: join(home, ".knack") },
+    env: { HOME: home, KNACK_HOME: join(home, ".knack"), ...env },
     clock: { now: () => at },
   });
   onTestFinished(() => knack.close());
@@ -232,6 +232,40 @@ describe("the database of OpenCode", () => {
     await knack.close();
     const { ledger = [] } = dump(join(home, ".knack/knack.db"));
     expect(ledger.filter((row) => row.includes("transcript.rewritten"))).toEqual([]);
+  });
+
+  it.each<[string, string, string]>([
+    ["by its path", "/abs/sessions", "/abs/sessions"],
+    ["by a name in the folder of its data", "own.db", "/data/opencode/own.db"],
+    ["that nobody has set", "", "/data/opencode/opencode.db"],
+  ])("%s is found where OPENCODE_DB says, and what is added to it", async (_, set, is) => {
+    const home = tempFolder();
+    for (const path of ["/abs/sessions", "/data/opencode/own.db", "/data/opencode/opencode.db"])
+      mkdirSync(dirname(join(home, path)), { recursive: true });
+    const env = { XDG_DATA_HOME: join(home, "data"), OPENCODE_DB: set.replace("/abs", join(home, "abs")) };
+    for (const path of new Set(["/data/opencode/opencode.db", is])) {
+      const { begin, add } = make(join(home, path));
+      begin(path);
+      add(path, session.slice(0, 1));
+    }
+    const knack = await open(home, env);
+    const names = async () => (await knack.sessions()).sessions.map(({ sessionId }) => sessionId);
+    expect(await names()).toEqual([is]);
+    const added = new Database(join(home, is));
+    added.exec(
+      `insert into session select 'later', project_id, parent_id, directory, ${at}, ${at} from session`,
+    );
+    added.close();
+    expect((await names()).sort()).toEqual([is, "later"].sort());
+  });
+
+  test("in memory is none", async () => {
+    const home = tempFolder();
+    mkdirSync(join(home, ".local/share/opencode"), { recursive: true });
+    make(join(home, ".local/share/opencode/opencode.db")).begin("ses_1");
+    expect(await (await open(home, { OPENCODE_DB: ":memory:" })).sessions()).toMatchObject({
+      ...{ sessions: [], diagnostics: [] },
+    });
   });
 
   it.each<[string, string | null, string]>([

@@ -11,11 +11,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, test, vi } from "vitest";
 import type { Note } from "../../src/spool/spool.ts";
 import { dump } from "../helpers/dump.ts";
 import { seeded } from "../helpers/history.ts";
-import { aHome, hook, pause, payloads, processesOf, quiet, said } from "../helpers/hook.ts";
+import { aHome, hook, pause, payloads, processesOf, quiet, said, withKnack } from "../helpers/hook.ts";
 import { day } from "../helpers/lived.ts";
 import { sampled } from "../helpers/sampled.ts";
 import { dieAt, filesLike, leave, leftovers, outcome, someWork, work, workHere } from "./at-work.ts";
@@ -248,6 +248,89 @@ describe("the hand-over", () => {
     expect(
       filesLike(home, /^log\/hook\.log$/).map((log) => readFileSync(join(home.knackHome, log), "utf8")),
     ).toEqual([]);
+  });
+});
+
+describe("a worker that is started", () => {
+  /** Lets the time of this process go on by itself, so that who waits for seconds does not take them. */
+  function hurry(stepMs: number): void {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    const turning = setInterval(() => vi.advanceTimersByTime(stepMs), 1);
+    onTestFinished(() => {
+      clearInterval(turning);
+      vi.useRealTimers();
+    });
+  }
+
+  /** Does something as soon as it is so. */
+  function once(isSo: () => boolean, act: () => void): void {
+    const looking = setInterval(() => {
+      if (!isSo()) return;
+      clearInterval(looking);
+      act();
+    }, 20);
+    onTestFinished(() => clearInterval(looking));
+  }
+
+  test("while another one gives its turn back, however slowly, handles what that one did not see", async () => {
+    const home = aHome();
+    const { notes } = someWork(home, 1);
+    await withKnack(home, async (other) => {
+      expect(await other.claim("work", Date.now() + 60_000)).toBe(true);
+      leave(home, notes);
+      hurry(100);
+      const started = Date.now();
+      const working = workHere(home);
+      await vi.waitUntil(() => Date.now() > started + 20_000, { timeout: 60_000 });
+      await other.giveBack("work");
+      expect((await working).worked).toMatchObject({ busy: false, notes: 4, sessions: 1 });
+    });
+    expect(leftovers(home)).toEqual([]);
+  });
+
+  test("while another one has taken every note has nothing to wait for", async () => {
+    const home = aHome();
+    await withKnack(home, async (other) => {
+      expect(await other.claim("work", Date.now() + 60_000)).toBe(true);
+      hurry(100);
+      expect((await workHere(home)).worked).toMatchObject({ busy: true, notes: 0 });
+    });
+  });
+
+  test("hands over to another where its time is over before the work is", async () => {
+    const home = aHome();
+    const { notes } = someWork(home, 2);
+    const later = notes.filter(({ session }) => session === "work1");
+    leave(home, notes.slice(0, 4));
+    expect(later).toHaveLength(4);
+    const clock = vi.spyOn(Date, "now");
+    once(
+      () => entries(home.knackHome, "session.learned").length > 0,
+      () => {
+        leave(home, later);
+        const late = Date.now() + 61_000;
+        clock.mockReturnValue(late);
+      },
+    );
+    expect((await workHere(home)).worked).toMatchObject({ busy: false, notes: 4, sessions: 1 });
+    clock.mockRestore();
+    await quiet(home.home);
+    expect(leftovers(home)).toEqual([]);
+    expect(entries(home.knackHome, "session.learned")).toHaveLength(2);
+  });
+
+  test("is given what was recorded while it was at work", async () => {
+    const home = aHome();
+    const recording = join(home.knackHome, "spool", "hook-own.jsonl");
+    const payload = { session_id: "own", cwd: home.project, hook_event_name: "UserPromptSubmit" };
+    leave(home, someWork(home, 1).notes);
+    // It has looked for recordings by then, and lingers.
+    once(
+      () => entries(home.knackHome, "session.learned").length > 0,
+      () => writeFileSync(recording, `${JSON.stringify({ ...payload, prompt: "Paint the harbor" })}\n`),
+    );
+    expect((await workHere(home)).worked).toMatchObject({ busy: false });
+    expect(entries(home.knackHome, "session.found").join()).toContain("hook-own.jsonl");
   });
 });
 

@@ -14,10 +14,11 @@ export const work = defineCommand({
   about: "Process what the hooks queued, and exit. Hooks start it by themselves.",
   args: { ...arg.json },
   run: async (call) => {
-    const { env, redactionThread } = call;
+    const { env, redactionThread, program } = call;
     if (isDisabled(env)) return call.answer({ off: "KNACK_DISABLE is set" }, [disabled]);
     const { work: workOnce } = await import("../../worker/index.ts");
-    const worked = await workOnce({ env, redactor: createThreadRedactor(redactionThread) });
+    const redactor = createThreadRedactor(redactionThread);
+    const worked = await workOnce({ env, redactor, program: program.cli });
     const { notes, sessions, lessons, drafts, judged, reviews } = worked;
     return call.answer(worked, [
       worked.busy
