@@ -27,18 +27,20 @@ export function useBrowser(): () => Browser {
 export interface Looking {
   readonly width?: number;
   readonly dark?: boolean;
+  /** The person wants things to move. */
+  readonly moving?: boolean;
 }
 
 /** A person at a browser who came by the address; whatever goes wrong on a page is collected. */
 export async function enter(
   browser: Browser,
   page: Pick<PageProcess, "address">,
-  { width = 1280, dark = false }: Looking = {},
+  { width = 1280, dark = false, moving = false }: Looking = {},
 ): Promise<{ context: BrowserContext; tab: Page; complaints: string[] }> {
   const context = await browser.newContext({
     viewport: { width, height: 800 },
     colorScheme: dark ? "dark" : "light",
-    reducedMotion: "reduce",
+    reducedMotion: moving ? "no-preference" : "reduce",
   });
   onTestFinished(() => context.close());
   const complaints: string[] = [];
@@ -75,9 +77,26 @@ function measureOverflow(tab: Page): Promise<number> {
   return tab.evaluate("Math.max(0, document.documentElement.scrollWidth - innerWidth)");
 }
 
-/** The narrowest, a usual and the widest window. */
+/** What moves on a page, or would when it changes. */
+export function listMoving(tab: Page): Promise<string[]> {
+  return tab.evaluate(() => {
+    const { document, getComputedStyle } = globalThis as unknown as {
+      document: { querySelectorAll(selector: string): Iterable<{ readonly className: string }> };
+      getComputedStyle(one: object): Record<string, string>;
+    };
+    const isLong = (times = "") => times.split(",").some((time) => Number.parseFloat(time) > 0);
+    return [...document.querySelectorAll("*")].flatMap((one) => {
+      const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(one);
+      const isMoving = isLong(transitionDuration) || animationName !== "none" || scrollBehavior === "smooth";
+      return isMoving ? String(one.className) : [];
+    });
+  });
+}
+
+/** The narrowest, a tablet's, a usual and the widest window. */
 export const windows = [
   [360, false],
+  [768, false],
   [1280, true],
   [2560, false],
 ] as const;
@@ -108,8 +127,8 @@ export async function checkPages(
     const answer = await tab.goto(`${page.origin}${path}`);
     expect({ path, status: answer?.status() }).toEqual({ path, status: 200 });
     expect({ path, overflow: await measureOverflow(tab) }).toEqual({ path, overflow: 0 });
-    // The widest window has what a usual one has.
-    if ((looking.width ?? 0) < 2_000)
+    // The other windows have what these two have.
+    if (looking.width === 360 || looking.width === 1_280)
       expect({ path, barriers: await findBarriers(tab) }).toEqual({ path, barriers: [] });
   }
   expect(complaints).toEqual([]);

@@ -4,7 +4,7 @@ import { knackHere } from "../helpers/here.ts";
 import { machine } from "../helpers/machine.ts";
 import { openPage, openSharedPage } from "../helpers/page.ts";
 import { sharedFolder, tempFolder } from "../helpers/temp.ts";
-import { checkPages, enter, findBarriers, useBrowser, windows } from "./browsing.ts";
+import { checkPages, enter, findBarriers, listMoving, useBrowser, windows } from "./browsing.ts";
 
 const browser = useBrowser();
 
@@ -39,6 +39,19 @@ describe("The page", () => {
     await tab.goto(`${smallPage.origin}/lessons?status=all`);
     const { lessons } = JSON.parse((await knackHere(["lessons", "--all", "--json"], { home: small })).stdout);
     expect(await tab.locator("tbody tr").count()).toBe(Math.min(50, lessons.length));
+  });
+
+  test("keeps still for whoever wants no motion", async () => {
+    const still = await enter(browser(), smallPage, { width: 768 });
+    const moving = await enter(browser(), smallPage, { width: 768, moving: true });
+    let found = 0;
+    for (const path of ["/", "/inbox", "/sessions", "/goals", "/backtest"]) {
+      await still.tab.goto(`${smallPage.origin}${path}`);
+      expect({ path, moving: await listMoving(still.tab) }).toEqual({ path, moving: [] });
+      await moving.tab.goto(`${smallPage.origin}${path}`);
+      found += (await listMoving(moving.tab)).length;
+    }
+    expect(found).toBeGreaterThan(5);
   });
 
   test("leads from a lesson to what was asked, what failed and what worked", async () => {

@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -89,6 +90,22 @@ describe("The page's server", () => {
     // Who goes on sending to a server that has answered is cut off.
     const endless = await send(own, `${undo}&text=${"a".repeat(10_000_000)}`).catch(() => "cut off");
     expect([413, "cut off"]).toContain(endless);
+    // A body in parts says no length beforehand: it is cut off where it has become too long.
+    const inParts = (parts: number) =>
+      new Promise<number | string>((done) => {
+        const headers = { ...own, "transfer-encoding": "chunked" };
+        const asked = request(new URL("/do", page.origin), { method: "POST", headers, agent: false });
+        asked.on("response", (answer) => done(answer.resume().statusCode ?? 0));
+        asked.on("error", () => done("cut off"));
+        asked.write(`${undo}&text=`);
+        const part = Buffer.alloc(64 * 1024, "a");
+        const go = (left: number): void =>
+          left === 0 ? void asked.end() : void asked.write(part, (failed) => !failed && go(left - 1));
+        go(parts);
+      });
+    expect(await inParts(5)).toBe(413);
+    expect([413, "cut off"]).toContain(await inParts(170));
+    expect(await inParts(2)).toBe(303);
     const inOtherSite = { cookie, "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" };
     expect((await page.send("/inbox", { headers: inOtherSite })).status).toBe(403);
     expect(await send(own, undo)).toBe(303);
