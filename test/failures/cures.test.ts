@@ -951,6 +951,14 @@ describe("a rule that an edit satisfied", () => {
     expect(told(edit)).toContain(words);
   });
 
+  it.each([
+    "from typing import List  # noqa: UP035",
+    "// eslint-disable-next-line prefer-const",
+    "// @ts-expect-error until the types are there",
+  ])("is not told where it was silenced: %s", (line) =>
+    expect(told(changed("from typing import List", line))).toBeUndefined(),
+  );
+
   test("is told with what the agent says of it, also before a colon", () =>
     expect(
       told(replied("This project has UP035 on: use the built-in list."), edited("/w/quay.py")),

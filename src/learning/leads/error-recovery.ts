@@ -121,8 +121,13 @@ function isMended(recovery: Recovery): boolean {
   const { error, worked, remedy, between, changedLine } = recovery;
   if (!isRule(error) || isLayoutRule(error.about)) return false;
   if (remedy !== "none" || worked?.outcome !== "ok" || between.edits === 0) return false;
+  // Where the rule was told to be quiet, nothing was learned of what it wants.
+  if (silencesRule.test(changedLine?.after ?? "")) return false;
   return changedLine !== null || findRuleExplanation(recovery) !== null;
 }
+
+const silencesRule =
+  /-(?:disable|ignore)(?:-next)?(?:-line)?\b|@ts-(?:ignore|expect-error|nocheck)|\b(?:noqa|nolint|NOSONAR|SuppressWarnings)\b|type: ?ignore|(?:pylint|rubocop|shellcheck)[: ]\s?disable|\[allow\(|phpcs:ignore/;
 
 /** Whether the call that worked can be told from the one that failed once both are in short form. */
 function saysChange(recovery: Recovery): boolean {
