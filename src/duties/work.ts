@@ -206,7 +206,28 @@ function continues(turn: SessionTurn, before: SessionTurn): boolean {
   const isAnswer = size <= answerWords && /[?？]/.test(reply.slice(-replyEndChars));
   // A question in return is still about the same, unless the agent has to work for it.
   const isAsking = isQuestion || asksAnew.test(lower);
-  return isAnswer && !(isAsking && hasWork(turn)) && !asksFor.test(stripOpening(lower));
+  if (!isAnswer || (isAsking && hasWork(turn)) || asksFor.test(stripOpening(lower))) return false;
+  // A short reply is all question. A report ends with an offer: several words that take up nothing of it, and for which
+  // the agent works again, ask for something else, in whatever language.
+  const isOffer = reply.length > replyEndChars && hasWork(before);
+  return !isOffer || size < askWords || !hasWork(turn) || takesUp(bare, reply);
+}
+
+/** Words from which a prompt after a question may be another ask: fewer only answer. */
+const askWords = 4;
+/** Letters that two forms of a word have in common at their beginning; shorter words are in every text. */
+const stemLetters = 4;
+
+/** Whether words take up something that a reply said, in any of its forms, or name one of its options. */
+function takesUp(words: string, reply: string): boolean {
+  if (/(?<![\p{L}\p{N}])[\p{Lu}\p{N}](?![\p{L}\p{N}])/u.test(words)) return true;
+  const isSpaced = (term: string) => !/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(term);
+  const stems = (text: string) =>
+    [...extractTerms(text)].flatMap((term) =>
+      !isSpaced(term) ? term : term.length >= stemLetters ? term.slice(0, stemLetters) : [],
+    );
+  const said = new Set(stems(reply));
+  return stems(words).some((stem) => said.has(stem));
 }
 
 /** Whether the agent was still at work: what was typed meanwhile stands behind what it did until it read it. */

@@ -57,6 +57,8 @@ const done = replied(
 );
 const work = (text: string) => [asked(text), ran("node tides.mjs"), done];
 const first = "Print the tide tables for May";
+/** The end of some work, at the length that agents tell it. */
+const report = `The tables are there, one file for each port: ${Array.from({ length: 24 }, (_, n) => `port-${n}.csv`).join(", ")}. `;
 const many = (text: string, times: number) => Array.from({ length: times }, () => text).join(" ");
 
 const tides = { file_path: "/home/dev/harbor/tides.csv", old_string: "a", new_string: "b" };
@@ -129,6 +131,46 @@ const asks: readonly {
       ...work("could you please look at the chart of the harbor"),
     ],
     goals: [first, "could you please look at the chart of the harbor"],
+  },
+  {
+    says: "an ask, a report that ends with an offer, and another ask in Spanish",
+    steps: [
+      asked(first),
+      ran("ls"),
+      replied(`${report}¿Quieres que imprima también junio?`),
+      ...work("mira la carta del puerto y dime qué falta"),
+    ],
+    goals: [first, "mira la carta del puerto y dime qué falta"],
+  },
+  {
+    says: "an ask, a report that ends with an offer, and a yes to it in Spanish, in another form of its words",
+    steps: [
+      asked(first),
+      ran("ls"),
+      replied(`${report}¿Quieres que imprima también junio?`),
+      ...work("vale, imprime los dos meses que siguen"),
+    ],
+    goals: [first],
+  },
+  {
+    says: "an ask, a report that ends with two options, and one of them",
+    steps: [
+      asked(first),
+      ran("ls"),
+      replied(`${report}A: noch einmal drucken, B: die Liste kürzen. Was soll ich tun?`),
+      ...work("dann nehmen wir eben B"),
+    ],
+    goals: [first],
+  },
+  {
+    says: "an ask, a report that ends with an offer, and another ask in Japanese",
+    steps: [
+      asked(first),
+      ran("ls"),
+      replied(`${report}六月の表も印刷しますか？`),
+      ...work("港の海図を確認して"),
+    ],
+    goals: [first, "港の海図を確認して"],
   },
   {
     says: "an ask, a question of the agent, and a question for which it has to work",
