@@ -60,7 +60,7 @@ export async function prepareRun(
   const startedAt = clock.now();
   const goal = readGoal(options, startedAt);
   const run = makeRunId(`${goal.id} ${goal.description}`, startedAt);
-  const own = `${home.folder}-loop`;
+  const own = nameLoopFolder(home);
   const work = chooseWork(options.work ?? join(own, "runs", run), home, options);
   const active = options.state;
   const folder = await openStateFolder(active, { searchPath: env.PATH, at: startedAt });
@@ -90,6 +90,11 @@ export async function prepareRun(
   };
 }
 
+/** Where runs leave their work, and what they learned, unless a person names another folder. */
+export function nameLoopFolder({ folder }: Pick<Home, "folder">): string {
+  return `${folder}-loop`;
+}
+
 /** The state folder of a project: its own, unless a person names one. */
 export function chooseStateFolder(
   { folder }: Home,
@@ -97,7 +102,10 @@ export function chooseStateFolder(
   project: { readonly id: string; readonly name: string },
 ): string {
   const name = `${slugify(project.name, 24) || "project"}-${makeId("", project.id).slice(0, 6)}`;
-  const path = given ?? join(`${folder}-loop`, "state", name);
+  return findRealPath(given ?? join(nameLoopFolder({ folder }), "state", name));
+}
+
+export function findRealPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
 

@@ -559,8 +559,6 @@ function endPhase(
   status: PhaseLine["status"] = "completed",
 ): LoopState {
   const logged = { ...state, log: [...state.log, { at, phase, status, summary }] };
-  // An abort ends with the consolidation that it still gets.
-  if ("abort" in state.errors || isAborted(state)) return { ...logged, place: { kind: "verify" } };
   const next = phasesInRange(state.setup)[phasesInRange(state.setup).indexOf(phase) + 1];
   return next === undefined ? { ...logged, place: { kind: "verify" } } : enter(logged, next, at);
 }
@@ -600,12 +598,6 @@ function begin(state: LoopState, at: number): LoopState {
   const deadline = findCutOff(setup);
   const execution = startExecution({ strategy, steps, deadline, hasJudge: setup.tier === "full" }, at);
   return { ...state, execution, place: { kind: "execute" } };
-}
-
-const abortingErrors = ["strategize", "plan", "debrief", "improve"] as const;
-
-function isAborted({ errors }: Pick<LoopState, "errors">): boolean {
-  return abortingErrors.some((phase) => phase in errors);
 }
 
 /** A phase failed: the run is over, but for a consolidation of what there is. */

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join, sep } from "node:path";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
 import { type Clock, KnackError, readPlainText } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
 import { readPurposeSpend } from "../models/index.ts";
@@ -7,7 +7,14 @@ import type { Project, RunBegun, RunId } from "../records/index.ts";
 import { type Env, resolveSettings } from "../settings/index.ts";
 import type { BackgroundWork, Store } from "../store/index.ts";
 import type { Redactor } from "../trust/index.ts";
-import { chooseStateFolder, makeFolder, prepareRun, type StartOptions } from "./begin.ts";
+import {
+  chooseStateFolder,
+  findRealPath,
+  makeFolder,
+  nameLoopFolder,
+  prepareRun,
+  type StartOptions,
+} from "./begin.ts";
 import { driveRun, findWaker, type RunningWorker } from "./drive.ts";
 import { closeFence, openFence } from "./fence.ts";
 import { confineHarness } from "./harness/confine.ts";
@@ -20,7 +27,14 @@ import { adoptCandidate, sealCandidate } from "./state/candidates.ts";
 import { describeEvidence } from "./state/curation.ts";
 import { openStateFolder } from "./state/state-folder.ts";
 import { closeGoal, type DutyDeps, gatherOthers, openGoal, tellSpans } from "./surroundings.ts";
-import { countUncommitted, dropResult, keepResult, measureResult, prepareWorkspace } from "./workspace.ts";
+import {
+  countUncommitted,
+  dropResult,
+  keepResult,
+  measureResult,
+  prepareWorkspace,
+  pruneWork,
+} from "./workspace.ts";
 
 export interface LoopDeps extends DutyDeps {
   readonly store: Store;
@@ -104,7 +118,33 @@ export function openLoop(deps: LoopDeps) {
     show: async (name: string): Promise<RunView> => view(deps, await findRun(store, name)),
     showLatest: async (cwd: string): Promise<RunView> =>
       view(deps, await findLatestRun(store, (await deps.projectAt(cwd)).id, "any")),
-    list: (project: string | null) => listRuns(store, project),
+    /** Runs, the newest first, each with whether it has ended and its work folder is still there. */
+    list: async (project: string | null) =>
+      (await listRuns(store, project)).map((run) => ({
+        ...run,
+        hasWork: run.ended !== null && existsSync(run.begun.work),
+      })),
+    /** Removes work folders of runs that have ended: of the one that is named, or of all that lie where Knack puts them. */
+    prune: async (name: string, project: string | null, apply: boolean) => {
+      refuseWorkers(deps);
+      const runs = await listRuns(store, null);
+      const named = name === "" ? null : (await findRun(store, name)).begun.run;
+      const inUse = runs.filter(({ ended }) => ended === null).map(({ begun }) => begun.work);
+      const own = findRealPath(join(nameLoopFolder(deps.home), "runs"));
+      const wanted = runs.filter(({ begun: { run, work }, project: of }) =>
+        named === null ? dirname(work) === own && (project === null || of === project) : run === named,
+      );
+      const found = [];
+      for (const { begun } of wanted)
+        if (existsSync(begun.work)) {
+          const { run, work } = begun;
+          const kept = inUse.includes(work)
+            ? "its run has not ended"
+            : await pruneRun(deps, begun, named !== null, apply);
+          found.push({ run, work, kept });
+        }
+      return found;
+    },
     /** What a run learned on a copy; with `apply`, it is in force from then on. */
     adopt: async (name: string, apply: boolean) => {
       refuseWorkers(deps);
@@ -130,6 +170,25 @@ export function openLoop(deps: LoopDeps) {
       );
     },
   };
+}
+
+/** Removes what a run left, but not what it offers for adoption. */
+async function pruneRun(
+  deps: LoopDeps,
+  begun: RunBegun,
+  isNamed: boolean,
+  apply: boolean,
+): Promise<string | null> {
+  const isCopy = begun.state !== begun.active && existsSync(begun.state);
+  if (isCopy) {
+    const { candidate } = (await findRun(deps.store, begun.run)).state;
+    const head = existsSync(begun.active) ? await (await openState(deps, begun.active)).readHead() : null;
+    if (candidate !== null && head === candidate.parentSha)
+      return `it can be adopted: knack loop adopt ${begun.run}`;
+  }
+  const kept = await pruneWork(begun, { isNamed, apply }, deps.env.PATH);
+  if (kept === null && isCopy && apply) rmSync(begun.state, { recursive: true, force: true });
+  return kept;
 }
 
 function openState({ clock, env }: LoopDeps, path: string) {

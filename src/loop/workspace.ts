@@ -91,6 +91,26 @@ export async function dropResult(
   await git.ask(["branch", "--quiet", "-D", branch.name]);
 }
 
+/**
+ * Removes the work folder of a run that has ended; its branch stays. Says why not where something would be lost that is
+ * nowhere else: of a run without a repository also what lies in its workspace, unless it was asked for by name.
+ */
+export async function pruneWork(
+  { work, workspace, branch }: Pick<RunBegun, "work" | "workspace" | "branch">,
+  { isNamed, apply }: { readonly isNamed: boolean; readonly apply: boolean },
+  searchPath: string | undefined,
+): Promise<string | null> {
+  const isFilled = existsSync(workspace) && readdirSync(workspace).length > 0;
+  if (isFilled && branch === null && !isNamed) return "its result lies only there";
+  if (isFilled && branch !== null) {
+    const status = await openGit(workspace, searchPath).ask(["status", "--porcelain"]);
+    if (status?.trim() !== "") return `${workspace} has changes that are in no commit`;
+    if (apply) await openGit(branch.repository, searchPath).ask(["worktree", "remove", "--force", workspace]);
+  }
+  if (apply) rmSync(work, { recursive: true, force: true });
+  return null;
+}
+
 /** How much a run changed, in git's words; empty where it changed nothing. */
 export async function measureResult({ branch }: Workspace, searchPath: string | undefined): Promise<string> {
   if (branch === null) return "";

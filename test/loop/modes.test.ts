@@ -19,6 +19,7 @@ type Shown = Record<string, unknown> & {
   run: string;
   branch: { name: string } | null;
   work: string;
+  workspace: string;
 };
 const shown = (stdout: string) => JSON.parse(stdout) as Shown;
 
@@ -163,5 +164,56 @@ describe("A goal that edits a repository", () => {
         .stdout,
     );
     expect(none.branch).toBeNull();
+  });
+});
+
+describe("Work folders of runs that have ended", () => {
+  test("are removed when a person says so, but not what is nowhere else", async () => {
+    const stage = setStage();
+    for (const args of [
+      ["init", "-q", "-b", "main"],
+      ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"],
+    ])
+      git(stage.here, ...args);
+    const start = async (...words: string[]) =>
+      shown(
+        (await stage.run(["start", "--goal", "Write it", "--harness", stage.harness, "--json", ...words]))
+          .stdout,
+      );
+    const plain = await start();
+    const planned = ["--range", "pre-execute"];
+    const bare = await start("--repo", "none", ...planned);
+    const edited = await start(...planned);
+    const elsewhere = shown((await stage.start(["--json", ...planned])).stdout);
+    stage.tell(teaches);
+    const offered = await start("--mode", "candidate");
+    for (const { workspace } of [bare, edited]) writeFileSync(join(workspace, "mine.txt"), "mine");
+    expect((await stage.run(["list"])).stdout).toContain("Work folders of ended runs: 5. To remove them:");
+    const prune = async (...words: string[]) => {
+      const { removed, kept } = JSON.parse((await stage.run(["prune", "--json", ...words])).stdout);
+      return [removed.map(({ run }: { run: string }) => run), kept.map(({ kept }: { kept: string }) => kept)];
+    };
+    const expected = [
+      [plain.run],
+      [
+        `it can be adopted: knack loop adopt ${offered.run}`,
+        `${edited.workspace} has changes that are in no commit`,
+        "its result lies only there",
+      ],
+    ];
+    expect(await prune("--dry-run")).toEqual(expected);
+    expect(existsSync(join(plain.work, ".debrief/analysis.json"))).toBe(true);
+    expect(await prune()).toEqual(expected);
+    expect(existsSync(plain.work)).toBe(false);
+    expect(git(stage.here, "log", "-1", "--format=%s", plain.branch?.name ?? "")).toBe("Write it");
+    expect(git(stage.here, "worktree", "list")).not.toContain(plain.run);
+    expect(readFileSync(join(edited.workspace, "mine.txt"), "utf8")).toBe("mine");
+    expect((await stage.run(["show", plain.run])).stdout).toContain("1 file changed");
+    // What is asked for by name is removed also where its result lies only there, and wherever it lies.
+    expect(await prune(bare.run)).toEqual([[bare.run], []]);
+    expect(await prune(elsewhere.run)).toEqual([[elsewhere.run], []]);
+    await stage.run(["adopt", offered.run]);
+    expect(await prune()).toEqual([[offered.run], [`${edited.workspace} has changes that are in no commit`]]);
+    expect(readdirSync(join(stage.home, ".knack-loop/candidates"))).toEqual([]);
   });
 });

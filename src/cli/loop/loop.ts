@@ -31,7 +31,7 @@ import { compareRuns, describeRun, describeRunNow, listPhases, presentNext, pres
 
 const args = {
   words: arg.words(
-    "start, resume [run], show [run], list, compare [run] [run], adopt <run>, revert [commit], next [run], submit <run> <worker>; without words: list",
+    "start, resume [run], show [run], list, compare [run] [run], adopt <run>, revert [commit], prune [run], next [run], submit <run> <worker>; without words: list",
   ),
   goal: arg.option("with start: what is to be done, in words or as a file of JSON"),
   kind: arg.option("with start: the kind of goal; runs of a kind learn from each other"),
@@ -49,12 +49,12 @@ const args = {
     "folder",
   ),
   budget: arg.option("with start: the most that the run may cost, in US dollars"),
-  all: arg.flag("with list: the runs of all projects"),
+  all: arg.flag("with list and prune: the runs of all projects"),
   summary: arg.option("with submit: what the worker said, in a line"),
   failed: arg.option("with submit: why the worker left nothing"),
   usd: arg.option("with submit: what the worker cost, in US dollars"),
   ...arg.json,
-  "dry-run": arg.flag("with adopt and revert: change nothing, show what would change"),
+  "dry-run": arg.flag("with adopt, revert and prune: change nothing, show what would change"),
 } as const;
 
 type LoopCall = CommandCall<typeof args>;
@@ -72,6 +72,7 @@ const subcommands: Subcommands<LoopCall> = {
   compare: reads(compare, (words) => words.join(" ")),
   adopt: changesReal(adopt, takes("the id of a run", "knack loop list")),
   revert: changesReal(revert, (words) => words[0] ?? ""),
+  prune: changesReal(prune, (words) => words[0] ?? ""),
   next: (call, [run = ""]) => stepRun(call, (loop) => loop.next(run, process.cwd())),
   submit: (call, [run = "", worker = ""]) => {
     const { summary = "", failed = null, usd } = call.args;
@@ -337,13 +338,35 @@ async function show({ knack, answer, screen }: OpenCall<LoopCall>, word: string)
   ]);
 }
 
+/** Removes work folders of runs that have ended; branches, and what was learned, stay. */
+async function prune({ knack, ...call }: OpenCall<LoopCall>, run: string): Promise<number> {
+  const project = call.args.all ? null : await knack.projectOf(process.cwd());
+  const found = await (await knack.loop()).prune(run, project, !call.dryRun);
+  const [removed, kept] = [
+    found.filter((one) => one.kept === null),
+    found.filter((one) => one.kept !== null),
+  ];
+  const isDone = !call.dryRun && removed.length > 0;
+  return call.answer({ done: isDone, removed, kept }, [
+    `${call.dryRun ? "Would remove" : "Removed"} ${several(removed.length, "work folder")} of runs that have ended.`,
+    removed.map(({ run, work }) => `  ${run}  ${call.screen.path(work)}`),
+    kept.map(({ run, kept }) => `  ${run}  stays: ${kept}`),
+  ]);
+}
+
 async function list({ knack, ...call }: OpenCall<LoopCall>): Promise<number> {
   const project = call.args.all ? null : await knack.projectOf(process.cwd());
   const runs = await (await knack.loop()).list(project);
+  const kept = runs.filter(({ hasWork }) => hasWork).length;
   return answerList(call, {
     items: runs,
     json: {
-      runs: runs.map(({ at, begun: { setup: _, ...begun }, ended }) => ({ at, ...begun, ended })),
+      runs: runs.map(({ at, begun: { setup: _, ...begun }, ended, hasWork }) => ({
+        at,
+        ...begun,
+        ended,
+        hasWork,
+      })),
     },
     columns: {
       run: ({ begun }) => begun.run,
@@ -358,6 +381,14 @@ async function list({ knack, ...call }: OpenCall<LoopCall>): Promise<number> {
       "No runs yet.",
       `To begin one: ${call.screen.knack} loop start --goal "Make the build pass on Node 24"`,
     ],
-    below: runs.length > 0 ? ["", `More of one: ${call.screen.knack} loop show ${runs[0]?.begun.run}`] : [],
+    below:
+      runs.length === 0
+        ? []
+        : [
+            "",
+            kept > 0 &&
+              `Work folders of ended runs: ${kept}. To remove them: ${call.screen.knack} loop prune`,
+            `More of one: ${call.screen.knack} loop show ${runs[0]?.begun.run}`,
+          ],
   });
 }
