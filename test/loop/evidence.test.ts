@@ -29,6 +29,14 @@ describe("What runs say about a change", () => {
     );
   });
 
+  test("is by the fifty runs on each side that are nearest to it", () => {
+    const near = [...repeat(50, 1), ...repeat(30, 0)];
+    expect(weigh(near, near)).toMatchObject({
+      ...{ verdict: "no-difference", pairs: 50 },
+      ...{ before: { runs: 50, met: 50 }, after: { runs: 50, met: 50 } },
+    });
+  });
+
   test("is sure after ten runs on each side where the change decides everything", () => {
     expect(weigh(repeat(10, 1), repeat(10, 0)).verdict).toBe("worse");
     expect(weigh(repeat(10, 0), repeat(10, 1)).verdict).toBe("better");
