@@ -44,7 +44,17 @@ export default defineConfig({
         ? [{ extends: true as const, test: { name: "more-clients", include: [moreClients], maxWorkers: 2 } }]
         : []),
       ...(hasPage
-        ? [{ extends: true as const, test: { name: "page", include: [page], maxWorkers: 2 } }]
+        ? [
+            {
+              extends: true as const,
+              test: {
+                name: "page",
+                include: [page],
+                maxWorkers: 2,
+                globalSetup: ["test/page/one-browser.ts"],
+              },
+            },
+          ]
         : []),
     ],
   },

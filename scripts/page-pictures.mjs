@@ -6,10 +6,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { findBrowser } from "../test/page/browser.mjs";
+import { findBrowser, noBrowser } from "../test/page/browser.mjs";
 import { furnishHome } from "./pictures/page-home.mjs";
 import { root, setUp } from "./setup.mjs";
 
+const executablePath = findBrowser();
+if (executablePath === null) throw new Error(`No pictures: ${noBrowser}`);
 await setUp();
 const home = mkdtempSync(join(tmpdir(), "knack-pictures-"));
 const cli = join(root, "dist/cli.js");
@@ -18,7 +20,7 @@ try {
   const { kept, cwd, env } = furnishHome(root, home);
   const server = spawn(process.execPath, [cli, "open", "--no-browser", "--json"], { cwd, env });
   const browser = await chromium.launch({
-    executablePath: findBrowser(),
+    executablePath,
     args: ["--no-sandbox", "--disable-gpu"],
   });
   const address = JSON.parse(await new Promise((done) => server.stdout.once("data", done))).address;

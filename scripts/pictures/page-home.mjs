@@ -50,15 +50,18 @@ function meetAgain(root, { cwd, env, file }) {
     ...{ session_id: id, transcript_path: transcript, cwd, hook_event_name: "PostToolUseFailure" },
     ...{ tool_name: "Bash", tool_input: { command: "npm test" }, error: `Exit code 1\n${error}` },
   };
+  const began = Date.now();
   spawnSync(process.execPath, [join(root, "dist/hook.cjs")], { env, input: JSON.stringify(payload) });
-  // In the recorded session what helps comes at once: no earlier than the hook.
-  const now = Date.now();
+  // The hook tells it between the failure and what then helps, however long it takes.
+  const ended = Date.now();
   const [own] = /"sessionId":"([^"]+)"/.exec(text)?.slice(1) ?? [];
   const again = text
     .replaceAll(own ?? id, id)
     .replace(/"(uuid|parentUuid|tool_use_id|id)":"([^"]+)"/g, '"$1":"$2-again"')
     .replace(/"(\d{4}-\d\d-\d\dT[\d:.]+Z)"/g, (_, at) =>
-      JSON.stringify(new Date(Date.parse(at) - failedAt + now).toISOString()),
+      JSON.stringify(
+        new Date(Date.parse(at) - failedAt + (Date.parse(at) > failedAt ? ended : began)).toISOString(),
+      ),
     )
     .replaceAll(
       "Rename pilotRequired to needsPilot everywhere.",

@@ -6,19 +6,11 @@ import type { PageProcess } from "../helpers/page.ts";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-/** Started without anything that would ask the network. */
-const quietly = [
-  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"],
-  ...["--disable-background-networking", "--disable-component-update"],
-  // A name of somebody else's that leads here, as a rebinding attack has it.
-  "--host-resolver-rules=MAP evil.example 127.0.0.1",
-];
-
-/** A Chromium for all tests of a file. */
+/** The Chromium of the whole run, which every file has a connection to. */
 export function useBrowser(): () => Browser {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: process.env.KNACK_BROWSER ?? "", args: quietly });
+    browser = await chromium.connect(process.env.KNACK_TEST_BROWSER ?? "");
   });
   afterAll(() => browser?.close());
   return () => browser as Browser;
@@ -93,12 +85,10 @@ export function listMoving(tab: Page): Promise<string[]> {
   });
 }
 
-/** The narrowest, a tablet's, a usual and the widest window. */
+/** The narrowest window and a tablet's by day, a usual and the widest one by night. */
 export const windows = [
-  [360, false],
-  [768, false],
-  [1280, true],
-  [2560, false],
+  { widths: [360, 768], dark: false },
+  { widths: [1_280, 2_560], dark: true },
 ] as const;
 
 const paths =
@@ -113,10 +103,10 @@ const single = { "/lessons/": "/lessons?status=all", "/sessions/": "/sessions", 
 export async function checkPages(
   browser: Browser,
   page: Pick<PageProcess, "address" | "origin">,
-  looking: Looking,
+  { widths, dark }: (typeof windows)[number],
   more: readonly string[] = [],
 ): Promise<void> {
-  const { tab, complaints } = await enter(browser, page, looking);
+  const { tab, complaints } = await enter(browser, page, { dark });
   const found = [...paths, ...more];
   for (const [start, list] of Object.entries(single)) {
     await tab.goto(`${page.origin}${list}`);
@@ -126,10 +116,13 @@ export async function checkPages(
   for (const path of found) {
     const answer = await tab.goto(`${page.origin}${path}`);
     expect({ path, status: answer?.status() }).toEqual({ path, status: 200 });
-    expect({ path, overflow: await measureOverflow(tab) }).toEqual({ path, overflow: 0 });
-    // The other windows have what these two have.
-    if (looking.width === 360 || looking.width === 1_280)
-      expect({ path, barriers: await findBarriers(tab) }).toEqual({ path, barriers: [] });
+    for (const width of widths) {
+      await tab.setViewportSize({ width, height: 800 });
+      expect({ path, width, overflow: await measureOverflow(tab) }).toEqual({ path, width, overflow: 0 });
+      // The wider window of each has what the narrower one has.
+      if (width === widths[0])
+        expect({ path, width, barriers: await findBarriers(tab) }).toEqual({ path, width, barriers: [] });
+    }
   }
   expect(complaints).toEqual([]);
 }

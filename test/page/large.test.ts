@@ -26,7 +26,7 @@ describe("Each page, with 10,000 lessons,", () => {
     expect((await page.get("/lessons")).text).toMatch(/1 to 50 of \d/);
   });
 
-  test.each(windows)("fits %i pixels, and shuts nobody out (dark: %s)", (width, dark) =>
-    checkPages(browser(), page, { width, dark }),
+  test.each(windows)("fits $widths pixels, and shuts nobody out (dark: $dark)", (looking) =>
+    checkPages(browser(), page, looking),
   );
 });

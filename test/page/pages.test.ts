@@ -21,8 +21,8 @@ const smallPage = await openSharedPage(small);
 const slower = ["/backtest/result", "/goals", "/health/checks", "/library?q=npm+test+fails"];
 
 describe("Each page, with the examples,", () => {
-  test.each(windows)("fits %i pixels, and shuts nobody out (dark: %s)", (width, dark) =>
-    checkPages(browser(), smallPage, { width, dark }, slower),
+  test.each(windows)("fits $widths pixels, and shuts nobody out (dark: $dark)", (looking) =>
+    checkPages(browser(), smallPage, looking, slower),
   );
 });
 

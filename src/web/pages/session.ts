@@ -84,7 +84,7 @@ export const sessionPage = definePage<SessionModel>({
     return {
       title: `Session ${getSessionId(session).slice(0, 8)}`,
       body: html`<p class="eyebrow">${renderTag(format)} ${project.name} ${renderDay(startedAt)} session <code>${lastPart(getSessionId(session)).slice(0, 13)}</code></p>
-<h1 class="lesson">${cutText(events.find(isPersons)?.text ?? "Session", 160)}</h1>
+<h1 class="lesson">${renderProse(cutText(events.find(isPersons)?.text ?? "Session", 160))}</h1>
 ${renderFacts([
   // Where its events are there, what is offered of them says how many.
   [
@@ -210,7 +210,7 @@ function drawEvent(
   return html`<li id="${event.ref}" class="event ${event.kind} ${event.outcome ?? ""}">${drawWhat(event, shorten, label)}${
     lessons.length > 0 &&
     html`<p class="mark-lesson">Taught: ${lessons.map(({ id, lesson }, n) => html`${n > 0 && "; "}${linkLesson(id, renderProse(cutText(lesson, 160)))}`)}</p>`
-  }${lead && html`<p class="mark-lead">A lead: ${cutText(lead.summary, 200)} <span class="faint">${lead.kind}, not judged yet</span></p>`}${told.map(
+  }${lead && html`<p class="mark-lead">A lead: ${renderProse(cutText(lead.summary, 200))} <span class="faint">${lead.kind}, not judged yet</span></p>`}${told.map(
     ({ how, text, id, outcome }) =>
       html`<p class="mark-told">Knack ${how === "withheld" ? "held back" : how === "told" ? "told" : "offered"}: ${how === "told" ? linkLesson(id, renderProse(cutText(text.replace(/^Knack: /, ""), 300))) : cutText(text, 300)} ${outcome && renderTag(outcome.verdict, outcome.verdict === "helpful" ? "good" : "bad")}</p>`,
   )}</li>`;

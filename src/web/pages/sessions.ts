@@ -19,6 +19,7 @@ import {
   renderCount,
   renderDay,
   renderEmpty,
+  renderProse,
   renderTable,
   renderTag,
   toEvents,
@@ -190,7 +191,7 @@ function drawSessions({ shown, pager, openings, failed }: Sessions): HtmlPart {
       failed === null && toEvents(id, (["prompts", "calls", "failed", "rejected"] as const)[n] ?? "calls");
     return [
       renderDay(startedAt),
-      html`${linkSession(id, undefined, asked ? cutText(asked, 110) : html`<code>${name}</code>`)}${subagent && html` ${renderTag("subagent")}`}`,
+      html`${linkSession(id, undefined, asked ? renderProse(cutText(asked, 110)) : html`<code>${name}</code>`)}${subagent && html` ${renderTag("subagent")}`}`,
       ...[cutText(project.name, 28), format],
       ...numbers.map((number, n) => renderCount(number, to(n) || toEvents(id, "failed"))),
     ];
