@@ -1,4 +1,3 @@
-import { complains, parseCommand } from "../failures/index.ts";
 import {
   type Event,
   type Excerpt,
@@ -16,6 +15,7 @@ import { extractTerms, oneLine, slugify, stemWord } from "../text/index.ts";
 import { ownWords, redact, scan, withoutHome } from "../trust/index.ts";
 import { compareEvents, cutOutput, type KnownLesson } from "./dossier.ts";
 import { type JudgeAnswer, type JudgedLesson, lessonChars, type SessionQuestion } from "./question.ts";
+import { isFailing, readRecordedFacts } from "./recorded.ts";
 import { weighLesson } from "./worth.ts";
 
 /** A lead, or a lesson of the judge, that is not kept. */
@@ -82,10 +82,7 @@ function checkLesson(said: JudgedLesson, question: SessionQuestion, { byRules, k
   const evidence = [...new Set(said.refs)]
     .flatMap((ref) => question.shown.get(ref) ?? [])
     .sort(compareEvents);
-  const worth = weighLesson(said, {
-    failed: evidence.some((event) => event.kind === "call" && isFailing(event)),
-    isSlip: isPutRightAtOnce(evidence, [...question.shown.values()]),
-  });
+  const worth = weighLesson(said, readRecordedFacts(said, evidence, question));
   if (typeof worth === "object") return { because: worth.dropped };
   if (findKnown(said.same_as, known)?.standing === "rejected by the person")
     return { because: "the person rejected it before" };
@@ -108,30 +105,6 @@ function checkLesson(said: JudgedLesson, question: SessionQuestion, { byRules, k
       known,
     ),
   };
-}
-
-/** Calls after a failure within which another call of the same program puts a slip right. */
-const callsToRight = 2;
-
-function isPutRightAtOnce(evidence: readonly Event[], shown: readonly Event[]): boolean {
-  const [failed, ...more] = evidence.filter((event) => event.kind === "call" && isFailing(event));
-  if (failed?.command == null || more.length > 0 || !wrongUsage.test(failed.text)) return false;
-  const programs = listPrograms(failed.command);
-  const calls = shown.filter((event) => event.kind === "call" && compareEvents(event, failed) > 0);
-  return calls
-    .slice(0, callsToRight)
-    .some(
-      ({ outcome, command }) =>
-        outcome === "ok" && command !== null && [...listPrograms(command)].some((name) => programs.has(name)),
-    );
-}
-
-/** The call was written wrong: a flag or an argument that the program does not have, a quote that is missing. */
-const wrongUsage =
-  /(?:unknown|unexpected|unrecognized|invalid|no such) (?:\w+ )?(?:flag|option|argument|command|subcommand|json field|token)|no matches found|unmatched ["'`]|^usage:/im;
-
-function listPrograms(command: string): Set<string> {
-  return new Set(parseCommand(command).flatMap(({ name }) => (name === "cd" || name === "" ? [] : name)));
 }
 
 type SaidWords = Pick<JudgedLesson, "lesson" | "when" | "do">;
@@ -208,11 +181,6 @@ function shows(kind: FindingKind, evidence: readonly Event[]): boolean {
   return calls.some(isFailing);
 }
 
-/** Whether a call failed, by its outcome, or by its output where a pipe hides that. */
-function isFailing({ outcome, text }: Event): boolean {
-  return outcome === "failed" || outcome === "rejected" || complains(text);
-}
-
 /** Finds faults in the words of a lesson. */
 function findFlaw(lesson: string): string | null {
   if (/^(?:the |this |an? )?(?:agent|assistant|user|person|developer|session|model)\b/i.test(lesson))
@@ -222,9 +190,9 @@ function findFlaw(lesson: string): string | null {
   return ages.test(lesson) ? "it has line numbers or other facts that age" : null;
 }
 
-/** Line numbers, commits, and places in files. */
+/** Line numbers, commits, places in files, days, and numbers of tickets and pull requests. */
 const ages =
-  /\blines? \d+|\.\w{1,5}:\d+\b|\bcommit [0-9a-f]{7,}\b|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,40}\b/i;
+  /\blines? \d+|\.\w{1,5}:\d+\b|\bcommit [0-9a-f]{7,}\b|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,40}\b|\b20\d\d-\d\d-\d\d\b|(?:\b(?:issue|ticket|PR|pull request) |(?<!\S))#\d+\b/i;
 
 /** The worst problem in words that agents may be shown one day. */
 function findConcern(text: string): string | null {

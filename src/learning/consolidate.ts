@@ -384,8 +384,8 @@ function checkConsolidation(answer: ConsolidationAnswer, material: Consolidation
       return [];
     }
     settled.add(verdict.id);
-    const count = groups.find(({ into }) => into === lesson.id)?.from.length ?? 0;
-    return decide(verdict, lesson, count, material, refused);
+    const joined = groups.find(({ into }) => into === lesson.id)?.from ?? [];
+    return decide(verdict, lesson, joined, material, refused);
   });
   const isUnnamed = ([name, { id }]: readonly [string, Lesson]) => !settled.has(name) && !merged.has(id);
   const unnamed = [...material.byName].filter(isUnnamed).map(([name]) => name);
@@ -410,7 +410,7 @@ type Verdict = ConsolidationAnswer["verdicts"][number];
 function decide(
   { id, merge, because, ...verdict }: Verdict,
   lesson: Lesson,
-  joined: number,
+  joined: readonly LessonId[],
   material: ConsolidationMaterial,
   refused: string[],
 ): Decided[] {
@@ -422,7 +422,7 @@ function decide(
     refused.push(`${id} is not noted as documented: ${fault}`);
   }
   if (lesson.state.acceptedAt !== undefined) return [];
-  const sessions = lesson.state.sessions + joined;
+  const sessions = lesson.state.sessions + joined.length;
   const overtaken = material.sessions.some(({ name }) => name === verdict.overtaken_by);
   if (merge && !overtaken) {
     const own = new Set(material.findings.flatMap((one) => (one.lessonId === lessonId ? one.session : [])));
@@ -437,16 +437,23 @@ function decide(
     return [{ lessonId, become: "shelved", because: "no other session of the project met it" }];
   }
   const fault = findReasonFault(because);
-  if (fault === null && (overtaken || sessions < manySessions))
+  if (fault === null && (overtaken || countDays([lessonId, ...joined], material) < manyDays))
     return [{ lessonId, become: "shelved", because: oneLine(because) }];
   refused.push(`${id} is not set aside: ${fault ?? "several sessions have it"}`);
   return [];
 }
 
+/** Days on which sessions met lessons: agents of one team that meet a trap at once have met it once. */
+function countDays(ids: readonly LessonId[], { findings }: ConsolidationMaterial): number {
+  const own = findings.filter(({ lessonId }) => ids.includes(lessonId));
+  return new Set(own.map(({ at }) => Math.floor(at / day))).size;
+}
+
 /** Other sessions of a project below which they cannot tell whether a lesson is met again. */
 const fewSessions = 4;
-/** Sessions that have a lesson, and speak louder than a verdict. */
-const manySessions = 3;
+/** Days on which sessions had a lesson, and that speak louder than a verdict. */
+const manyDays = 3;
+const day = 86_400_000;
 
 type AnswerGroup = ConsolidationAnswer["groups"][number];
 

@@ -114,6 +114,8 @@ function splitLines(file: string, text: string): InstructionLine[] {
 
 /** Share of the room for what guides and skills say: there may be many, and the project's own file counts for more. */
 const guideShare = 1 / 3;
+/** Words that a line of a guide must share with the texts: general ones stand in any guide. */
+const leastShared = 3;
 
 /** As many lines as there is room for, in their order: all, or those that speak of the same things as some texts. */
 export function selectInstructions(
@@ -127,10 +129,17 @@ export function selectInstructions(
   const wanted = readStems(texts.join("\n"));
   const scored = distinct.map((one) => {
     const shared = [...readStems(one.line)].filter((stem) => wanted.has(stem));
-    return { one, score: shared.reduce((sum, stem) => sum + (weights.get(stem) ?? 0), 0) };
+    return {
+      one,
+      shared: shared.length,
+      score: shared.reduce((sum, stem) => sum + (weights.get(stem) ?? 0), 0),
+    };
   });
-  const near = scored.sort((a, b) => b.score - a.score).map(({ one }) => one);
   const isOwn = ({ file }: InstructionLine) => isInstructionFile.test(file);
+  const near = scored
+    .filter(({ one, shared }) => isOwn(one) || shared >= leastShared)
+    .sort((a, b) => b.score - a.score)
+    .map(({ one }) => one);
   const guides = takeFitting(
     near.filter((one) => !isOwn(one)),
     room * guideShare,

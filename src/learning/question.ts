@@ -5,6 +5,7 @@ import { type FenceFrame, fence, takeFitting, withoutHome } from "../trust/index
 import {
   compareEvents,
   describeEvent,
+  type InstructionLine,
   listEpisodes,
   type NamedLead,
   type SessionMaterial,
@@ -92,6 +93,7 @@ export interface SessionQuestion {
   readonly leads: readonly NamedLead[];
   /** Every event that is shown, by its ref. */
   readonly shown: ReadonlyMap<string, Event>;
+  readonly instructions: readonly InstructionLine[];
 }
 
 /** Characters of known lessons, prompts outside of the episodes, and events that were asked for. */
@@ -114,7 +116,7 @@ export function askAboutSession(material: SessionMaterial, part: QuestionPart): 
   return {
     system: part.more === null ? `${systemText}\n${mayAsk}` : systemText,
     prompt: fence(renderRecord(record), frame),
-    leads: part.leads,
+    ...{ leads: part.leads, instructions },
     shown: new Map(shown.map(({ event }) => [event.ref, event])),
   };
 }
@@ -228,14 +230,14 @@ Keep:
 Leave aside, with a reason: wishes for this task only ("make the button blue"); what the product is to do or look like; a bug that was simply fixed; questions, chatter, approvals; failures on purpose or expected while working; a typing error; a failure whose cause nobody found, unless it will plainly come back; what any capable agent knows; what the instruction files say already; a plausible cause that the events do not prove. An outcome "masked" (| tail, || true) proves nothing: read the output. A later success need not be the cure: look at what changed in between. Where the person decided twice, the later word counts; what was overtaken later in the record is left aside.
 
 Write each lesson for a stranger:
-- lesson: one sentence, or two short ones: 80 to 160 characters as a rule, never more than ${lessonChars}. An order ("Use …", "Run … before …", "Do not …"), with the real names of commands, files and tools from the events, and the reason where it is not plain. It stands alone: no "this", "that" or "as above" that points outside it; nothing of what happened in the session; no line numbers, dates, versions of the day, ticket or commit numbers, names of branches, worktrees or files that only this task has. General: the rule, not this one case of it, and no wider than the events bear out: a condition that it depends on is part of it ("in tests of screens with endless animations").
+- lesson: one sentence, or two short ones: 80 to 160 characters as a rule, never more than ${lessonChars}. An order ("Use …", "Run … before …", "Do not …"), with the real names of commands, files and tools from the events, and the reason where it is not plain. It stands alone: no "this", "that" or "as above" that points outside it; nothing of what happened in the session; no line numbers, dates, versions of the day, ticket or commit numbers, names of branches, worktrees or files that only this task has. General: the rule, not this one case of it, and no wider than the events bear out: a condition that it depends on is part of it ("in tests of screens with endless animations"). Of a folder of a larger repository, name the folder.
 - when: the situation in which it applies, a few words that can follow "Use when" ("a path has brackets"). do: what to do then, a few words.
 - steps, check, name: [], null and null for what the lesson says whole, which is nearly always so: it becomes one line of the project's rules. Only for a procedure of several commands in order: two to six steps, each a command or a short order that does not repeat the lesson; check: how one sees that it worked; name: two to four words for it ("release-package"). It becomes a skill.
 - kind: error-recovery (a failure and how to avoid or overcome it), user-correction (the person corrected the agent), explicit-instruction (the person ordered it for the future), convention (how this project or person does things), multi-step, repeated-action or tool-pattern (a way of working, proved by calls).
 - refs: two to six events that prove it: the failing call and the call that shows the cure; or the person's turn.
 - leads: the leads it settles (a summary names the first thing there only: read all its refs); [] for a lesson of your own that no lead names. One lesson for one fact, even if several leads tell of it. Two facts are two lessons. What "lessons_of_earlier_parts" say already is left aside.
 - same_as: the id of a known lesson that says the same; contradicts: the id of one that says the opposite; else null. A known lesson "rejected by the person" is not offered again: leave it aside.
-- scope: "project", or "user" if the person wants it in every project.
+- scope: "project" for what the repository's own file of rules should say to everybody who works on it; "user" for what the person wants in every project, and for what is true of their machine, shell, sandbox or agent only (a program that is not installed, zsh that reads \`[id]\` as a pattern).
 
 Then state plain facts about each lesson. Code decides by them whether the person is shown it: say what is so, not what you would like.
 - documented_in: the instruction file, guide or skill that says it already, in whatever words, or into which the session wrote it; else null.

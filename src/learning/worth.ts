@@ -1,5 +1,6 @@
 import { oneLine } from "../text/index.ts";
 import type { JudgedLesson } from "./question.ts";
+import type { RecordedFacts } from "./recorded.ts";
 
 /** The plain facts about a lesson that decide what becomes of it. */
 export type LessonFacts = Pick<
@@ -25,24 +26,19 @@ export type Worth = "shown" | "kept" | { readonly dropped: string };
 const sureEnough = 0.6;
 const fileChars = 80;
 
-/** Facts that the record itself shows, whatever the judge says. */
-export interface RecordedFacts {
-  /** A call of the agent failed on it. */
-  readonly failed: boolean;
-  /** The next calls put it right. */
-  readonly isSlip: boolean;
-}
-
 /** Decides by plain facts what becomes of a lesson. */
-export function weighLesson(facts: LessonFacts, { failed, isSlip }: RecordedFacts): Worth {
+export function weighLesson(facts: LessonFacts, recorded: RecordedFacts): Worth {
   const { decided_by, again, cost } = facts;
+  const { failed, isSlip, isMisuse, isTold, writtenIn } = recorded;
   if (again === "no") return { dropped: "holds for the moment only" };
+  if (isMisuse) return { dropped: "any agent meets it with its own tools" };
   // What is written down or known to all, and was missed all the same, may be told at the next failure.
   const wasMissed = failed || cost === "person";
-  const file = oneLine(facts.documented_in ?? "");
-  if (file !== "") return wasMissed ? "kept" : { dropped: `already in ${file.slice(0, fileChars)}` };
-  if (facts.common) return failed ? "kept" : { dropped: "any capable agent knows it" };
-  if (facts.settled && facts.error_tells) return { dropped: "the error and the project's files say it" };
+  const file = oneLine(facts.documented_in ?? "") || writtenIn;
+  if (file) return wasMissed ? "kept" : { dropped: `already in ${file.slice(0, fileChars)}` };
+  if (facts.common) return failed && again === "seen" ? "kept" : { dropped: "any capable agent knows it" };
+  const errorTells = facts.error_tells || isTold;
+  if (facts.settled && errorTells) return { dropped: "the error and the project's files say it" };
   // Words for one piece of work that is built: a requirement.
   if (facts.settled && again === "maybe" && decided_by === "person")
     return { dropped: "the project's files show it" };
@@ -51,5 +47,5 @@ export function weighLesson(facts: LessonFacts, { failed, isSlip }: RecordedFact
   if (!comesAgain || facts.settled || decided_by === "agent" || facts.confidence < sureEnough) return "kept";
   if (decided_by === "person") return "shown";
   // A trap that one call puts right is answered at the failure; a rule about it would cost attention in every session.
-  return facts.error_tells || cost === "one call" || isSlip ? "kept" : "shown";
+  return errorTells || cost === "one call" || isSlip ? "kept" : "shown";
 }

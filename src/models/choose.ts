@@ -110,7 +110,7 @@ ${prompt}
 ## Schema of the answer
 
 \`\`\`json
-${JSON.stringify(schema, null, 2)}
+${JSON.stringify(schema)}
 \`\`\`
 `;
 }

@@ -242,6 +242,11 @@ describe("a judge's lesson", () => {
       { lesson: "Mind the guard in src/db.ts:42 before `npm test`." },
       "it has line numbers or other facts that age",
     ],
+    [
+      "has the number of a ticket",
+      { lesson: "Copy `.env.test` to `.env` before `npm test`, as PR #12 says." },
+      "it has line numbers or other facts that age",
+    ],
     ["names what nobody ran", { lesson: "Run `bun install --frozen` first." }, "`bun` is not in the record"],
     [
       "is no word of the person",
@@ -330,6 +335,41 @@ describe("a judge's lesson", () => {
   ])("that %s is as sure as that", (_, facts, confidence) =>
     expect(judge({ ...facts, confidence: 0.8 }).lessons).toMatchObject([{ confidence }]),
   );
+
+  const misuse = session(
+    { ...edited("src/db.ts", "failed"), text: "File has not been read yet. Read it first." },
+    edited("src/db.ts"),
+    ran("quay land", "failed", "No berth is free. Call: quay reserve --night"),
+    ran("quay reserve --night && quay land", "ok", "landed"),
+    ran("make lint", "failed", "12 warnings"),
+    ran("make lint && git commit -m x", "ok", "1 file changed"),
+  );
+  /** How sure the check is of a lesson about these events; undefined where it is left aside. */
+  const weigh = (refs: readonly string[], lesson: Partial<AnsweredLesson>) => {
+    const question = ask([aLead(["e1", "e2", "e3", "e4", "e5", "e6"])], { events: misuse });
+    const answer = answerSchema.parse(answering([{ lesson: "", ...lesson, refs }]));
+    if (answer === null) throw new Error("the answer has no form");
+    return checkAnswer(answer, question, { byRules: [], known: [] }).lessons[0]?.confidence;
+  };
+
+  test("is left aside where only a tool of the agent refused", () => {
+    const reading = { lesson: "Read `src/db.ts` before it is edited." };
+    expect(weigh(["e1", "e2"], reading)).toBeUndefined();
+    expect(weigh(["e1", "e3"], reading)).toBe(0.8);
+  });
+
+  test("is not shown where the error names its cure", () => {
+    const reserving = { lesson: "Reserve a berth with `quay reserve` before `quay land`." };
+    expect(weigh(["e3", "e4"], { ...reserving, do: "quay reserve --night" })).toBe(0.55);
+    expect(weigh(["e3", "e4"], { ...reserving, do: "reserve the evening before" })).toBe(0.8);
+  });
+
+  test("is not shown where a file says it, unless the file says the opposite", () => {
+    const rating = (words: string) => weigh(["e5", "e6"], { lesson: words });
+    expect(rating("Run `make lint` before you commit.")).toBe(0.55);
+    expect(rating("Never run `make lint` before you commit.")).toBe(0.8);
+    expect(rating("Run `make lint` in the folder of the package that changed.")).toBe(0.8);
+  });
 
   test("cannot confirm what nobody knows", () =>
     expect(judge({ same_as: "K9" }).lessons[0]?.sameAs).toBeUndefined());

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { RecordedFacts } from "../../src/learning/recorded.ts";
 import { type LessonFacts, type Worth, weighLesson } from "../../src/learning/worth.ts";
 
 /** A trap that cost several calls, whose error does not tell the cure, and that every later session will meet. */
@@ -10,7 +11,7 @@ const trap: LessonFacts = {
 const order: LessonFacts = { ...trap, decided_by: "person", cost: "person" };
 
 /** The record shows nothing that the judge does not say. */
-const unseen = { failed: false, isSlip: false };
+const unseen = { failed: false, isSlip: false, isMisuse: false, isTold: false, writtenIn: null };
 
 describe("what becomes of a trap", () => {
   it.each<[string, Partial<LessonFacts>, Worth]>([
@@ -44,19 +45,32 @@ describe("what becomes of a trap", () => {
     ["and which came again", { again: "seen" }, "kept"],
     ["and which a person spoke of", { decided_by: "person" }, "shown"],
   ])("of one that the record shows put right at once, %s", (_, facts, worth) =>
-    expect(weighLesson({ ...trap, ...facts }, { failed: true, isSlip: true })).toEqual(worth),
+    expect(weighLesson({ ...trap, ...facts }, { ...unseen, failed: true, isSlip: true })).toEqual(worth),
   );
 });
 
 describe("what becomes of what every agent knows, and failed on here", () => {
   it.each<[string, Partial<LessonFacts>, Worth]>([
-    ["at a cost", {}, "kept"],
+    ["once", {}, { dropped: "any capable agent knows it" }],
     ["twice", { again: "seen" }, "kept"],
     ["for the last time", { again: "no" }, { dropped: "holds for the moment only" }],
     ["though it is written down", { documented_in: "AGENTS.md" }, "kept"],
   ])("%s", (_, facts, worth) =>
-    expect(weighLesson({ ...trap, common: true, ...facts }, { failed: true, isSlip: false })).toEqual(worth),
+    expect(weighLesson({ ...trap, common: true, ...facts }, { ...unseen, failed: true })).toEqual(worth),
   );
+});
+
+describe("what becomes of a trap of which the record itself shows", () => {
+  it.each<[string, Partial<RecordedFacts>, Worth]>([
+    [
+      "that only the agent's tools refused",
+      { isMisuse: true },
+      { dropped: "any agent meets it with its own tools" },
+    ],
+    ["that the error names the cure", { isTold: true }, "kept"],
+    ["that a file says it, and it was missed", { failed: true, writtenIn: "AGENTS.md" }, "kept"],
+    ["that a file says it", { writtenIn: "AGENTS.md" }, { dropped: "already in AGENTS.md" }],
+  ])("%s", (_, recorded, worth) => expect(weighLesson(trap, { ...unseen, ...recorded })).toEqual(worth));
 });
 
 describe("what becomes of a person's word", () => {
