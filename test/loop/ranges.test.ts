@@ -82,11 +82,12 @@ describe("A work folder", () => {
   });
 
   test("is written again from the ledger when it is lost", async () => {
-    const stage = setStage({ analyst: { kill: true } });
+    const stage = setStage({ analyst: { kill: true, stray: { ".debrief/more.json": "{}" } } });
     expect((await stage.startProcess()).signal).toBe("SIGKILL");
     for (const folder of [".coordinator", ".orient", ".strategize", ".plan", ".execute"])
       rmSync(join(stage.work, folder), { recursive: true });
-    stage.tell({});
+    // What a killed worker left is gone before another one begins.
+    stage.tell({ analyst: { command: "test ! -e ../.debrief/more.json" } });
     expect(await stage.run(["resume"])).toMatchObject({ code: 0 });
     expect(stage.read(".execute/summary.json")).toMatchObject({ stepsCompleted: ["s1"] });
     expect(stage.has(".strategize/constitution.json")).toBe(true);

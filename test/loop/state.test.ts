@@ -471,6 +471,9 @@ describe("A candidate", () => {
     });
     expect(digestState(active.path)).toBe(parent.digest);
     if (manifest === null) throw new Error("no manifest");
+    // A killed process was about to write here.
+    mkdirSync(join(active.path, "strategies/build"), { recursive: true });
+    writeFileSync(join(active.path, "strategies/build/x.md"), "half");
     await adoptCandidate(active, manifest, searchPath);
     await adoptCandidate(active, manifest, searchPath);
     expect(await active.readHead()).toBe(manifest.candidateSha);
