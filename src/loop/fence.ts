@@ -21,11 +21,11 @@ export async function openFence(
   const [copy, finding] = listFenceFiles(folder, run);
   const digest = setup.stateDigest;
   if (!existsSync(copy) || digestState(copy) !== digest) {
-    if (isOther(active, digest)) throw refuseOther(begun, n);
+    if (findViolation(active, digest) !== null) throw refuseOther(begun, n);
     takeSnapshot(active, copy);
     // What another run learned since this one was stopped is not undone.
   } else if (
-    isOther(active, digest) &&
+    findViolation(active, digest) !== null &&
     (await new StateRepository(active, searchPath).hasMovedOn(setup.stateSha))
   )
     throw refuseOther(begun, n);
@@ -39,10 +39,10 @@ export async function openFence(
     /** How the folder was changed, after it was put back; null where it is as it was. */
     enforce: (): string | null => {
       // Whoever is killed while the folder is put back finds nothing wrong with it the next time.
-      const because = readPlainText(finding) ?? findViolation(active, digest)?.because ?? null;
+      const because = readPlainText(finding) ?? findViolation(active, digest);
       if (because === null) return null;
       writeFileAtomically(finding, [Buffer.from(because)]);
-      restoreSnapshot(active, { folder: copy, digest });
+      restoreSnapshot(active, copy, digest);
       return because;
     },
   };
@@ -59,10 +59,6 @@ export function closeFence({ folder }: Pick<Home, "folder">, run: string): void 
   const kept = existsSync(dirname(copy)) ? readdirSync(dirname(copy)) : [];
   for (const name of kept.filter((one) => one === run || one.startsWith(`${run}.`)))
     rmSync(join(dirname(copy), name), { recursive: true, force: true });
-}
-
-function isOther(folder: string, digest: string): boolean {
-  return findViolation(folder, digest) !== null;
 }
 
 function refuseOther({ active, run }: StoredRun["begun"], n: number): KnackError {

@@ -16,6 +16,7 @@ import {
   type StartOptions,
 } from "./begin.ts";
 import { driveRun, findWaker, type RunningWorker } from "./drive.ts";
+import { findWakeTime } from "./execution.ts";
 import { closeFence, openFence } from "./fence.ts";
 import { confineHarness } from "./harness/confine.ts";
 import { roles } from "./harness/harness.ts";
@@ -381,7 +382,10 @@ async function settle(run: LoopRun, deps: LoopDeps): Promise<Settled> {
       };
     else if (pending.kind === "wait") {
       const by = await findWaker(run, pending, deps, signal);
-      if (by === null) return { next: describeWait(pending) };
+      if (by === null) {
+        const { step, since } = pending;
+        return { next: { kind: "wait", until: findWakeTime(step, since), because: step.description } };
+      }
       await run.record({ kind: "woke", by });
     } else if (pending.kind === "hold") {
       if (deps.clock.now() < pending.until)
@@ -389,12 +393,6 @@ async function settle(run: LoopRun, deps: LoopDeps): Promise<Settled> {
       await run.record({ kind: "woke", by: "the clock" });
     } else await run.work(pending.kind, signal);
   }
-}
-
-function describeWait({ step, since }: Extract<LoopRun["pending"], { kind: "wait" }>): NextStep["next"] {
-  const times = [step.durationMs == null ? [] : since + step.durationMs, step.untilTs ?? []].flat();
-  const until = times.length > 0 ? Math.min(...times) : null;
-  return { kind: "wait", until, because: step.description };
 }
 
 function tellClient(deps: LoopDeps, run: LoopRun, asked: Dispatch): ClientTask {
@@ -417,7 +415,7 @@ async function submitWork(run: LoopRun, worker: string, { summary, failed, usd }
   await run.take(
     asked,
     failed === null
-      ? { kind: "returned", summary, usd, session: null }
+      ? { kind: "returned", summary, usd }
       : { kind: "failed", reason: "exit", detail: failed, usd },
   );
 }

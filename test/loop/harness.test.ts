@@ -34,7 +34,7 @@ describe("A command as a harness", () => {
     const folder = tempFolder();
     const said = '{"summary":"two\\u0020files\\nfound","usd":0.25,"session":"s-1"}';
     const outcome = await run(`cat > out.json; echo working; printf '%s' '${said}'`, aTask(folder));
-    expect(outcome).toEqual({ kind: "returned", summary: "two files found", usd: 0.25, session: "s-1" });
+    expect(outcome).toEqual({ kind: "returned", summary: "two files found", usd: 0.25 });
     expect(JSON.parse(readFileSync(join(folder, "out.json"), "utf8"))).toEqual({
       ...{ role: "explorer", prompt: "Look around.", inputs: { goal: { id: "g1" } }, tools: "read" },
       ...{ outputs: [join(folder, "out.json")], writable: [], timeout_ms: 20_000, max_usd: 1 },
@@ -44,7 +44,7 @@ describe("A command as a harness", () => {
   test("may print plain words, of which one short line without secrets is kept", async () => {
     const secret = ["ghp", "_", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"].join("");
     const outcome = await run(`echo "used ${secret} for $(printf 'x%.0s' $(seq 400))"`, aTask(tempFolder()));
-    expect(outcome).toMatchObject({ kind: "returned", usd: null, session: null });
+    expect(outcome).toMatchObject({ kind: "returned", usd: null });
     if (outcome.kind !== "returned") return;
     expect(outcome.summary).toHaveLength(300);
     expect(outcome.summary).not.toContain(secret);
@@ -146,7 +146,7 @@ describe("An agent as a harness", () => {
       },
     });
     const { outcome, args, settings, variables } = await call("gemini/flash", says);
-    expect(outcome).toMatchObject({ kind: "returned", summary: "found it", session: "s" });
+    expect(outcome).toMatchObject({ kind: "returned", summary: "found it" });
     expect(outcome.usd).toBeCloseTo(0.051, 5);
     expect(args).toEqual(expect.arrayContaining(["--model", "flash", "--approval-mode", "yolo"]));
     expect(settings.tools.core).toContain("write_file");
@@ -170,7 +170,7 @@ describe("An agent as a harness", () => {
       },
     ].map((one) => JSON.stringify(one));
     const { outcome, args } = await call("codex/gpt-5.1", says.join("\n"));
-    expect(outcome).toMatchObject({ kind: "returned", summary: "found it", session: "t" });
+    expect(outcome).toMatchObject({ kind: "returned", summary: "found it" });
     // $5 for a million: 10,000 tokens, a tenth of 90,000; and $30 for a million: 1,000.
     expect(outcome.usd).toBeCloseTo(0.125, 5);
     expect(args).toEqual(expect.arrayContaining(["--model", "gpt-5.1", "workspace-write"]));
@@ -183,7 +183,7 @@ describe("An agent as a harness", () => {
       { type: "text", part: { text: "found it" } },
     ];
     const { outcome, settings } = await call("opencode", says.map((one) => JSON.stringify(one)).join("\n"));
-    expect(outcome).toEqual({ kind: "returned", summary: "found it", usd: 0.02, session: "s" });
+    expect(outcome).toEqual({ kind: "returned", summary: "found it", usd: 0.02 });
     expect(settings.agent.worker.permission).toMatchObject({
       bash: "deny",
       task: "deny",

@@ -36,8 +36,6 @@ export type WorkerOutcome =
       readonly summary: string;
       /** What it cost; null where it does not say. */
       readonly usd: number | null;
-      /** The agent's own id of the session; null where it does not say. */
-      readonly session: string | null;
     }
   | {
       readonly kind: "failed";

@@ -55,7 +55,7 @@ function judgeEnd(run: EndedWorker, { command, readOutput }: WorkerProgram, task
     return fail("spend", `${command} spent ${describeUsd(usd)} of at most ${describeUsd(task.maxUsd)}`);
   if (report.error !== null) return fail("exit", `${command}: ${report.error}`);
   if (run.code !== 0) return fail("exit", describeExit(run, command));
-  return { kind: "returned", summary: tellInOneLine(report.summary), usd, session: report.session };
+  return { kind: "returned", summary: tellInOneLine(report.summary), usd };
 }
 
 function describeUsd(usd: number | null): string {

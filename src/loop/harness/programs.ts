@@ -30,7 +30,6 @@ interface WorkerCall {
 export interface WorkerReport {
   readonly summary: string;
   readonly usd: number | null;
-  readonly session: string | null;
   /** Why it failed by its own words; null where it did not. */
   readonly error: string | null;
   /** Whether it stopped itself because of what it cost. */
@@ -142,13 +141,12 @@ const claudeVariables = [
 
 function readClaude({ stdout }: EndedWorker): WorkerReport {
   const result = parseLines(stdout).findLast(({ type }) => type === "result") ?? parseObject(stdout);
-  if (!result) return { summary: "", usd: null, session: null, error: null };
-  const { total_cost_usd: usd, session_id: session, subtype, is_error: isError } = result;
+  if (!result) return { summary: "", usd: null, error: null };
+  const { total_cost_usd: usd, subtype, is_error: isError } = result;
   const words = String(result.result ?? "");
   return {
     summary: words,
     usd: typeof usd === "number" ? usd : null,
-    session: typeof session === "string" ? session : null,
     error: isError === true || subtype !== "success" ? words || String(subtype) : null,
     overspent: /budget/.test(String(subtype)),
   };
@@ -199,7 +197,6 @@ function readCodex({ stdout }: EndedWorker, model: string | null): WorkerReport 
   );
   const said = items.findLast(({ type }) => type === "agent_message")?.text;
   const failure = events.findLast(({ type }) => type === "turn.failed");
-  const session = events.find(({ type }) => type === "thread.started")?.thread_id;
   const turns = events.flatMap(({ type, usage }) =>
     type === "turn.completed" && isObject(usage) ? [usage] : [],
   );
@@ -211,7 +208,6 @@ function readCodex({ stdout }: EndedWorker, model: string | null): WorkerReport 
   return {
     summary: typeof said === "string" ? said : "",
     usd: turns.length === 0 ? null : estimateCost([used], findPrice(model ?? "")),
-    session: typeof session === "string" ? session : null,
     error: failure ? String(asObject(failure.error)?.message ?? "the turn failed") : null,
   };
 }
@@ -265,11 +261,9 @@ function readGemini({ stdout, stderr }: EndedWorker): WorkerReport {
     const used = { inputTokens: countInput(prompt, cached), outputTokens: sum([candidates, thoughts]) };
     return estimateCost([used], findPrice(name));
   });
-  const session = result.session_id;
   return {
     summary: typeof result.response === "string" ? result.response : "",
     usd: models.length === 0 ? null : sum(costs),
-    session: typeof session === "string" ? session : null,
     error: isObject(result.error) ? String(result.error.message ?? "it failed") : null,
   };
 }
@@ -315,12 +309,10 @@ function readOpencode({ stdout }: EndedWorker): WorkerReport {
   const steps = listParts("step_finish");
   const failure = events.findLast(({ type }) => type === "error");
   const { name, data } = asObject(failure?.error) ?? {};
-  const session = events[0]?.sessionID;
   return {
     summary: String(listParts("text").at(-1)?.text ?? ""),
     // A model whose price it does not know costs it nothing.
     usd: steps.length === 0 ? null : sum(steps.map(({ cost }) => cost)) || null,
-    session: typeof session === "string" ? session : null,
     error: failure ? String(asObject(data)?.message ?? name ?? "it failed") : null,
   };
 }
@@ -335,7 +327,7 @@ const commandPrefix = "command:";
 
 /**
  * A command of a person's own, run by the shell. It is given the task as one line of JSON, and its last line of output
- * is its summary: plain, or an object with `summary`, `usd` and `session`.
+ * is its summary: plain, or an object with `summary` and `usd`.
  */
 function describeCommand(command: string): WorkerProgram {
   return {
@@ -351,11 +343,10 @@ function describeCommand(command: string): WorkerProgram {
 
 function readCommand({ stdout }: EndedWorker): WorkerReport {
   const last = stdout.trim().split("\n").at(-1) ?? "";
-  const { summary, usd, session } = parseObject(last) ?? { summary: last };
+  const { summary, usd } = parseObject(last) ?? { summary: last };
   return {
     summary: typeof summary === "string" ? summary : "",
     usd: typeof usd === "number" && usd >= 0 ? usd : null,
-    session: typeof session === "string" ? session : null,
     error: null,
   };
 }

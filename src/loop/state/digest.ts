@@ -10,7 +10,7 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { compareText, KnackError } from "../../base/index.ts";
+import { compareText, errorMessage, KnackError } from "../../base/index.ts";
 
 /** What a state folder may hold; each is in its digest. */
 const stateRoots = ["notes", "plans", "policy.json", "runs", "skills", "strategies"] as const;
@@ -63,38 +63,26 @@ function refuse(folder: string, path: string, because: string): KnackError {
   );
 }
 
-/** A whole state folder as it was, outside of every worker's reach. */
-export interface StateSnapshot {
-  readonly folder: string;
-  readonly digest: string;
-}
-
-/** How a state folder that nothing may change was changed. */
-export interface StateViolation {
-  readonly stateHashBefore: string;
-  /** Null where it holds what no state folder may, so that it has no digest. */
-  readonly stateHashAfter: string | null;
-  readonly because: string;
-}
-
-/** Copies a state folder, so that it can be proved afterwards that nothing changed it, and undone if something did. */
-export function takeSnapshot(state: string, to: string): StateSnapshot {
+/** Copies a state folder, so that it can be put back if something changes it; gives its digest. */
+export function takeSnapshot(state: string, to: string): string {
   const digest = digestState(state);
   rmSync(to, { recursive: true, force: true });
   copyFolder(state, to);
   if (digestState(to) !== digest) throw refuse(state, ".", "changed while it was copied");
-  return { folder: to, digest };
+  return digest;
 }
 
-/** How a state folder differs from what it was; null where it does not. */
-export function findViolation(state: string, digest: string): StateViolation | null {
-  const after = tryDigest(state);
-  if (after.digest === digest) return null;
-  return { stateHashBefore: digest, stateHashAfter: after.digest, because: after.because };
+/** How a state folder was changed that nothing may change; null where it is as it was. */
+export function findViolation(state: string, digest: string): string | null {
+  try {
+    return digestState(state) === digest ? null : "files of the state folder were changed";
+  } catch (error) {
+    return errorMessage(error);
+  }
 }
 
 /** Puts a state folder back to what it was. */
-export function restoreSnapshot(state: string, { folder, digest }: StateSnapshot): void {
+export function restoreSnapshot(state: string, folder: string, digest: string): void {
   const aside = join(dirname(state), `.${basename(state)}.changed`);
   if (existsSync(state)) {
     rmSync(aside, { recursive: true, force: true });
@@ -103,14 +91,6 @@ export function restoreSnapshot(state: string, { folder, digest }: StateSnapshot
   copyFolder(folder, state);
   rmSync(aside, { recursive: true, force: true });
   if (digestState(state) !== digest) throw refuse(state, ".", "could not be put back as it was");
-}
-
-function tryDigest(folder: string): { readonly digest: string | null; readonly because: string } {
-  try {
-    return { digest: digestState(folder), because: "files of the state folder were changed" };
-  } catch (error) {
-    return { digest: null, because: error instanceof Error ? error.message : String(error) };
-  }
 }
 
 /** Copies a folder, links as links. */

@@ -12,7 +12,7 @@ import {
 } from "./curation.ts";
 import { weighChange } from "./evidence.ts";
 import { type PastRun, pastRunSchema, policySchema } from "./policy.ts";
-import { StateRepository } from "./repository.ts";
+import { type StateCommit, StateRepository } from "./repository.ts";
 
 /** What a loop learned: a git repository that only Knack commits to. */
 export type StateFolder = Awaited<ReturnType<typeof openStateFolder>>;
@@ -23,16 +23,6 @@ export interface ChangeCause {
   readonly at: number;
   /** The commit that the state has to be at; null for any. */
   readonly head: string | null;
-}
-
-export interface CommittedChanges {
-  readonly accepted: readonly {
-    readonly change: StateChange;
-    readonly before: string;
-    readonly after: string;
-  }[];
-  readonly rejected: readonly { readonly change: StateChange; readonly reason: string }[];
-  readonly head: string;
 }
 
 interface StateOptions {
@@ -115,7 +105,7 @@ async function commitChanges(
   repository: StateRepository,
   changes: readonly StateChange[],
   cause: ChangeCause,
-): Promise<CommittedChanges> {
+) {
   const log = await repository.readLog();
   const markOf = (change: StateChange) => `${cause.run}/${changes.indexOf(change) + 1}`;
   const findDone = (change: StateChange) =>
@@ -234,13 +224,7 @@ function commitCuration(
 }
 
 /** What a commit that curated did, by its own message. */
-function readCuration({
-  sha,
-  listMarks,
-}: {
-  sha: string;
-  listMarks: (mark: "curated") => readonly string[];
-}) {
+function readCuration({ sha, listMarks }: StateCommit): CuratedState {
   return { ...(JSON.parse(listMarks("curated")[0] ?? "{}") as Omit<CuratedState, "after">), after: sha };
 }
 
