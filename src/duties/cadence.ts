@@ -213,7 +213,7 @@ export async function reflectFully(call: Call): Promise<GoalReply> {
         },
       }),
     );
-    const text = `${several(open.length, "prediction")} reflected on`;
+    const text = `${several(open.length, "resolved prediction")} reflected on`;
     if (latest !== null) entries.push(finish(call, "full-reflection", n, text, []));
     await deps.store.transaction((tx) => record(tx, entries));
     const next = [{ say: "Review what the project's sessions taught", command: "knack review --now" }];

@@ -6,6 +6,7 @@ import {
   type Kept,
   type LedgerEntry,
   type StandingConclusion,
+  type Tier,
   type Waiver,
   type WaiverReason,
   type WorkFacts,
@@ -216,7 +217,11 @@ const retrieval: Duty = {
       when: "what was found was not enough, and a source was not tried (never the web for a reader's goal)",
       verdict: "fail",
       holds: (view) => isInsufficient(view.goal) && findUntried(view) !== null,
-      rule: (view) => because(`not enough was found, and the ${findUntried(view)} was not tried`),
+      rule: (view) => {
+        const tier = findUntried(view) ?? "code";
+        const say = `knack goal retrieve --goal ${view.goal.id} --tier ${tier}`;
+        return because(`not enough was found, and the ${tierNames[tier]} was not tried; when it was: ${say}`);
+      },
     },
     {
       when: "something fits, and nothing was shown or looked for",
@@ -669,10 +674,12 @@ function isInsufficient({ retrieved }: Goal): boolean {
   return retrieved.findLast(({ sufficient }) => sufficient !== null)?.sufficient === false;
 }
 
+export const tierNames: Record<Tier, string> = { library: "library", code: "code base", web: "web" };
+
 /** The nearest source that was not tried; a reader's goal does not ask the web. */
-function findUntried({ goal, facts }: DutyView): string | null {
+function findUntried({ goal, facts }: DutyView): Tier | null {
   const tried = new Set([...facts.tiers, ...goal.retrieved.map(({ tier }) => tier)]);
-  if (!tried.has("code") && !tried.has("web")) return "code base";
+  if (!tried.has("code") && !tried.has("web")) return "code";
   return tried.has("web") || goal.reader ? null : "web";
 }
 

@@ -17,7 +17,7 @@ import {
 import type { Store } from "../store/index.ts";
 import { cutAtWord, several } from "../text/index.ts";
 import { checkGoal, closeEntries, type GoalCheck, investigation } from "./check.ts";
-import { duties, listWorthKeeping, type Repair, surpriseFrom } from "./checks.ts";
+import { duties, listWorthKeeping, type Repair, surpriseFrom, tierNames } from "./checks.ts";
 import { foldGoals, readHistory, routineKey } from "./folds.ts";
 import type { GoalInput } from "./goal-input.ts";
 import type { GoalWork } from "./goal-work.ts";
@@ -261,7 +261,7 @@ const keep: Verb = {
       entries: [makeEntry(call, own, "goal.kept", kept)],
       reply: said(
         { goal: own.id, kept: true, ...kept },
-        `Kept in ${kept.how === "page" ? kept.name : `the goal ${own.id}`}: ${insight}`,
+        `Kept in ${kept.how === "page" ? `the page ${kept.name}` : `the goal ${own.id}`}: ${insight}`,
       ),
     }));
   },
@@ -281,13 +281,23 @@ const retrieve: Verb = {
     const data = { tier, query, found, sufficient: input.sufficient ?? null, late };
     return change({ ...call, input: { ...input, goal: goal.id } }, async (own) => ({
       entries: [makeEntry(call, own, "goal.retrieved", data)],
-      reply: said(
-        { goal: own.id, ...data },
-        found.length > 0 ? `Fits: ${found.join(", ")}` : `Noted: ${tier}${late ? ", late" : ""}`,
-      ),
+      reply: said({ goal: own.id, ...data }, describeLook(data)),
     }));
   },
 };
+
+/** A look for knowledge in words. */
+function describeLook({
+  tier,
+  found,
+  sufficient,
+  late,
+}: Omit<GoalEntryData["goal.retrieved"], "goal">): string {
+  const enough = sufficient === null ? "" : sufficient ? "; it was enough" : "; it was not enough";
+  const when = late ? "; it was late, after the work had begun" : "";
+  const what = tier !== "library" ? `Noted: looked in the ${tierNames[tier]}` : "Nothing that Knack has fits";
+  return `${found.length > 0 ? `Fits: ${found.join(", ")}` : what}${enough}${when}.`;
+}
 
 const predict: Verb = {
   about: "say what will turn out, to be resolved later",
@@ -304,7 +314,11 @@ const predict: Verb = {
       };
       return {
         entries: [makeEntry(call, goal, "goal.predicted", data, prediction)],
-        reply: said({ goal: goal.id, ...data }, `${prediction}: ${claim}`),
+        reply: said(
+          { goal: goal.id, ...data },
+          `Predicted ${prediction}: ${claim}`,
+          `When it has turned out: knack goal resolve --goal ${goal.id} --prediction ${prediction} --outcome ${predictionOutcomes.join("|")}`,
+        ),
       };
     }),
 };
@@ -738,12 +752,20 @@ const close: Verb = {
           debts: after.debts.filter(({ settled }) => !settled).length,
           next,
         },
-        `Closed ${now.id}: ${after.closed?.lesson}.`,
+        `Closed ${now.id}${after.closed ? `: ${lessonStates[after.closed.lesson]}` : ""}.`,
         ...next.map(({ command }) => `Next: ${command}`),
       );
     });
   },
 };
+
+/** How a closed goal stands, in words. */
+const lessonStates = {
+  kept: "its lesson is kept",
+  waived: "its lesson is waived",
+  "not-needed": "it owes no lesson",
+  unlearned: "it owes what it taught, which knack goal debts lists",
+} as const;
 
 /** Checks that the stated outcome is recorded, too. */
 function explainOutcome(goal: Goal, outcome: string, calls: number): void {
@@ -771,14 +793,14 @@ function describeCheck(checked: GoalCheck): string[] {
   return [
     `${text}  ${goal} (${depth}${deep_because.length > 0 ? `: ${deep_because.join(", ")}` : ""})`,
     ...open.flatMap(({ duty, verdict, reasons, repairs, blocking }) => [
-      `  ${duty}: ${verdict}${blocking ? ", blocks" : ""}: ${reasons.join("; ")}`,
+      `  ${duty} (${verdict === "fixable" ? "to be mended" : "not met"}${blocking ? ", blocks" : ""}): ${reasons.join("; ")}`,
       ...repairs.flatMap(({ say, command }) => [`    ${say}`, `      ${command}`]),
     ]),
     open.length === 0
       ? "  Every duty is met."
       : blocked
         ? `  Not to be closed yet; to close it all the same, with a debt: knack goal close --goal ${goal} --unlearned`
-        : "  Nothing blocks.",
+        : "  Nothing blocks: the goal can be closed as it is.",
   ];
 }
 
