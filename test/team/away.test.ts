@@ -3,6 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import { selfSigned } from "../helpers/certificate.ts";
 import { contextOf, type Home, holdWorkers, hook, noPython, payloads } from "../helpers/hook.ts";
 import { knack } from "../helpers/knack.ts";
 import { freshDatabase, runSql } from "../helpers/postgres.ts";
@@ -163,6 +164,67 @@ describe("A team whose database is away", () => {
     writeFileSync(open, "postgres://ana:secret@127.0.0.1:1/knack", { mode: 0o644 });
     expect(await refuse("--from", open)).toContain("can be read by others");
     expect(await refuse("postgres://ana@db.example.dev/knack?sslmode=disable")).toContain("not be encrypted");
+  });
+
+  it("is on another machine only with a certificate that is checked", async () => {
+    const url = await freshDatabase();
+    const ana = aMember();
+    const owner = join(ana.home, "owner");
+    const authority = join(ana.home, "authority.pem");
+    // Another name of this machine, which is not one of those for which nothing has to be encrypted.
+    const address = new URL(url);
+    address.hostname = "0.0.0.0";
+    const create = (from: URL) => {
+      writeFileSync(owner, from.href, { mode: 0o600 });
+      return run(ana, "team", "create", "--from", owner, "--as", "ana", "--name", "acme");
+    };
+    const server = new URL(url);
+    server.pathname = "/postgres";
+    const reload = (...changes: readonly string[]) =>
+      changes
+        .concat("select pg_reload_conf()")
+        .reduce<Promise<unknown>>(
+          (before, statement) => before.then(() => runSql(server.href, statement)),
+          Promise.resolve(),
+        );
+    const serve = ({ certificate, key }: ReturnType<typeof selfSigned>) => {
+      const write = (file: string, text: string) =>
+        `copy (select unnest(string_to_array('${text.trim()}', E'\\n'))) to program 'umask 077; cat > ${file}'`;
+      return reload(
+        ...[write("test.crt", certificate), write("test.key", key)],
+        "alter system set ssl_cert_file = 'test.crt'",
+        "alter system set ssl_key_file = 'test.key'",
+        "alter system set ssl = on",
+      );
+    };
+    onTestFinished(async () => {
+      const names = ["ssl", "ssl_cert_file", "ssl_key_file"];
+      await reload(...names.map((name) => `alter system reset ${name}`));
+    });
+    /** The server takes a moment to read its settings anew. */
+    const comesTo = async (from: URL, words: RegExp) => {
+      for (;;) {
+        const { code, stdout, stderr } = await create(from);
+        if (words.test(`${code} ${stdout} ${stderr}`)) return;
+        await new Promise((done) => setTimeout(done, 50));
+      }
+    };
+    expect((await create(address)).stderr).toMatch(/cannot be reached.*does not support SSL/);
+
+    const [own, another] = [selfSigned("0.0.0.0"), selfSigned("10.9.8.7")];
+    const trusting = new URL(address);
+    trusting.searchParams.set("sslrootcert", authority);
+    writeFileSync(authority, another.certificate);
+    await serve(another);
+    await comesTo(address, /^2 .*cannot be reached: self-signed certificate/s);
+    await comesTo(trusting, /^2 .*cannot be reached: .*does not match certificate's altnames/s);
+    writeFileSync(authority, own.certificate);
+    await comesTo(trusting, /^2 .*cannot be reached: self-signed certificate/s);
+    expect(await runSql(url, "select 1 from pg_namespace where nspname = 'knack'")).toEqual([]);
+    await serve(own);
+    await comesTo(trusting, /^0 .*Made the team acme/s);
+    expect(await ask(ana, "team", "sync")).toMatchObject({ done: true });
+    expect(readFileSync(join(ana.knackHome, "team/address"), "utf8")).toContain("sslmode=verify-full");
   });
 
   it("is synced by the worker, and never by a hook", async () => {
