@@ -342,10 +342,12 @@ export async function listReceived(
       ...(versions.get(share.subject) ?? { version: 1, replaces: null }),
       name: thing.type === "lesson" ? thing.finding.name : thing.name,
       says: thing.type === "lesson" ? thing.finding.lesson : thing.description,
-      consent: decideConsent(share, {
-        ...{ self, authors, rules, isOpposed: opposed.length > 0 },
-        concern: lesson && nameConcern(received, share.subject, lesson),
-      }),
+      consent: lesson
+        ? decideConsent(share, {
+            ...{ self, authors, rules, isOpposed: opposed.length > 0 },
+            concern: nameConcern(received, share.subject, lesson),
+          })
+        : { accept: false, because: "skills wait for your own yes" },
     };
   });
 }

@@ -83,6 +83,39 @@ describe("A team", () => {
     expect((await ask(ben, "skills")).skills).toEqual([]);
     expect(await run(ben, "skills", "accept", name)).toMatchObject({ code: 0 });
     expect((await ask(ben, "skills")).skills).toMatchObject([{ name, reach: "everywhere" }]);
+
+    // Nothing changed, so nothing is shared again; changed by hand, it is the next version, with its own yes.
+    expect((await run(ana, "share", name)).stderr).toContain("shared already");
+    const [his] = (await ask(ben, "skills")).skills;
+    const read = (folder: string) => readFileSync(join(folder, "SKILL.md"), "utf8");
+    const shareChanged = async (from: string, to: string) => {
+      writeFileSync(join(skills[0].path, "SKILL.md"), read(skills[0].path).replace(from, to));
+      await ask(ana, "skills", "accept", name);
+      expect(await ask(ana, "share", name)).toMatchObject({ sent: true });
+      expect(await ask(ben, "team", "sync")).toMatchObject({ offered: 1 });
+    };
+    await shareChanged("manage.py check`", "manage.py check --deploy`");
+    expect((await ask(ben, "team", "inbox")).waiting).toMatchObject([
+      { kind: "skill", name, by: ["ana"], version: 2, waits: "skills wait for your own yes" },
+    ]);
+    expect(read(his.path)).not.toContain("--deploy");
+    await ask(ben, "skills", "accept", name);
+    expect(read(his.path)).toContain("manage.py check --deploy`");
+    // A version that is taken back waits for nobody any more; what somebody accepted is theirs.
+    await shareChanged("--deploy", "--deploy --fail-level ERROR");
+    expect((await ask(ben, "team", "inbox")).waiting).toMatchObject([{ name, version: 3 }]);
+    await ask(ana, "share", "--undo", name);
+    expect(await ask(ben, "team", "sync")).toMatchObject({ withdrawn: 1 });
+    expect((await ask(ben, "team", "inbox")).waiting).toEqual([]);
+    expect(read(his.path)).toContain("manage.py check --deploy`");
+    const said = await runSql(
+      url,
+      "select kind from knack.entry where kind in ('skill.shared', 'share.withdrawn') order by n",
+    );
+    expect(said.map(({ kind }) => kind)).toEqual([
+      ...["skill.shared", "share.withdrawn", "skill.shared", "share.withdrawn", "skill.shared"],
+      "share.withdrawn",
+    ]);
   });
 
   it("lets readers read, exports all of itself, and is gone when its owner deletes it", async () => {
