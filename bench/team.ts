@@ -5,8 +5,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openKnack } from "../src/open.ts";
-import { openSqlite } from "../src/store/sqlite.ts";
 import { seeded } from "../test/helpers/history.ts";
+import { asked, ran, writeLived } from "../test/helpers/lived.ts";
 import { type PostgresServer, runSql, startPostgres } from "../test/helpers/postgres-server.ts";
 import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
 import {
@@ -353,16 +353,20 @@ async function makeHome(folder: string, name: string, repositories: readonly str
   const home = join(folder, name);
   const knackHome = join(home, ".knack");
   mkdirSync(knackHome, { recursive: true, mode: 0o700 });
-  const store = await openSqlite({ path: join(knackHome, "knack.db"), clock: { now: Date.now } });
-  const times = { firstAt: 1, lastAt: Date.now(), sessions: 1 };
-  await store.projects.save(
-    repositories.map((id) => ({ id, name: id.split("/").at(-1) ?? id, root: join(home, id), ...times })),
-  );
-  await store.close();
   const [first] = repositories;
-  if (first !== undefined) makeCheckout(join(home, first), first);
   const cwd = first === undefined ? home : join(home, first);
   const env = { PATH: process.env.PATH ?? "", HOME: home, KNACK_HOME: knackHome };
+  // A session in each: a folder that only claims a remote is not taken for the repository.
+  const sessions = repositories.map((id, n) => {
+    makeCheckout(join(home, id), id);
+    const steps = [asked("go on"), ran("ls")];
+    return { name: `begin-${n}`, cwd: join(home, id), at: Date.now() - 3_600_000, steps };
+  });
+  if (sessions.length > 0) {
+    const knack = await openKnack({ env });
+    await knack.learn(writeLived(home, sessions));
+    await knack.close();
+  }
   return { env, cwd, countReceived: () => Number.NaN };
 }
 

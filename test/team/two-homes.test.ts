@@ -1,10 +1,21 @@
+import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contextOf, hook, noPython, payloads } from "../helpers/hook.ts";
 import { openPage } from "../helpers/page.ts";
 import { freshDatabase, runSql } from "../helpers/postgres.ts";
-import { aCure, aMember, ask, joinTeam, learned, makeTeam, repository, run } from "./members.ts";
+import {
+  aCure,
+  aMember,
+  ask,
+  joinTeam,
+  keepAndShare,
+  learned,
+  makeTeam,
+  repository,
+  run,
+} from "./members.ts";
 
 describe("A team of two", () => {
   it("has what one overcame told to the other, after a yes, and tells what came of it", async () => {
@@ -91,5 +102,22 @@ describe("A team of two", () => {
     await ask(ana, "share", "--undo", id);
     expect(await ask(ben, "team", "sync")).toMatchObject({ withdrawn: 1, sent: 0 });
     expect(contextOf(await meet())).toBe("");
+  });
+
+  it("sends no secret that was kept by mistake, nor whose home it is", async () => {
+    const url = await freshDatabase();
+    const ana = aMember();
+    await makeTeam(url, ana, "ana");
+    const token = `ghp_${randomBytes(27).toString("base64url").replace(/[-_]/g, "x")}`;
+    const worked = `GH_TOKEN=${token} python3 /home/annabelle/harbor/manage.py migrate`;
+    const [id = ""] = await learned(
+      ana,
+      aCure({ steps: [`Run \`${worked}\``], excerpt: { ...aCure().excerpt, worked } }),
+    );
+    await keepAndShare(ana, id);
+    const [sent] = await runSql(url, "select content from knack.entry where kind = 'lesson.shared'");
+    expect(sent?.content).toContain("python3 ~/harbor/manage.py migrate");
+    expect(sent?.content).not.toContain(token);
+    expect(sent?.content).not.toContain("annabelle");
   });
 });
