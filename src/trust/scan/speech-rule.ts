@@ -22,7 +22,5 @@ export function say(
   message: string,
   rest: Pick<SpeechRule, "all" | "not" | "isWide" | "isDone" | "isForeign">,
 ): SpeechRule[] {
-  // Short patterns first: most sentences are decided before the long ones have to be compiled.
-  const all = [...rest.all].sort((a, b) => a.source.length - b.source.length);
-  return [{ code, severity, message, ...rest, all }];
+  return [{ code, severity, message, ...rest }];
 }
