@@ -114,6 +114,24 @@ describe("What is suggested", () => {
     expect(await suggest(own)).toEqual({ suggestions: [], leftOut: [] });
   });
 
+  test("is nothing whose proposal beside a person's own skill was taken back", async () => {
+    const own = await aDesk();
+    const path = join(own.repository, ".claude/skills/docking/SKILL.md");
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(
+      path,
+      "---\nname: docking\ndescription: Use when docking fails with EDOCK.\n---\n\nMine.\n",
+    );
+    const lesson = await learn(own, dock);
+    await own.keep(lesson, person("me"));
+    expect((await own.shelf()).map(({ state }) => state)).toEqual(["proposal"]);
+    await own.undo(null);
+    expect(await own.shelf()).toEqual([]);
+    expect(await suggest(own)).toEqual({
+      ...{ suggestions: [], leftOut: [{ what: lesson.name, because: "its proposal was taken back" }] },
+    });
+  });
+
   test("is nothing in a project that refuses, asked once for each; the other projects' is", async () => {
     const own = await aDesk();
     await foundIn(own, "/q", join(own.home, "other"));
