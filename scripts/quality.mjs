@@ -7,7 +7,7 @@
 //   repeats    labelled repeats of failures: how many the backtest answers, and how many with the right cure
 // Two parts measure trust, with the cases in test/trust/planted/, when they are named:
 //   secrets    planted secrets that are gone, and look-alikes that were touched, by class
-//   skills     malicious packages that are held, by reason, and public skills (retrieval-bench/ in KNACK_EVAL_DIR)
+//   skills     malicious packages that are held, by reason, or live where an agent writes them, and public skills (retrieval-bench/ in KNACK_EVAL_DIR)
 // Their option --set <folder> measures a set of somebody else, --totals leaves out its classes. Such a folder has
 //   secrets.jsonl     {"id", "class", "secret": text or list of texts, "events"}; gone if none of the texts is left
 //   lookalikes.jsonl  {"id", "class", "text", "events"}; untouched if the text is left and nothing was redacted
@@ -40,7 +40,7 @@ const otherSet = setAt < 0 ? null : resolve(words.splice(setAt, 2)[1]);
 const totalsAt = words.indexOf("--totals");
 if (totalsAt >= 0) words.splice(totalsAt, 1);
 /** The suites whose figures are printed, by part. */
-const suites = { secrets: "planted-secrets", skills: "planted-packages" };
+const suites = { secrets: ["planted-secrets"], skills: ["planted-packages", "planted-live"] };
 const needsLabels = words.length === 0 || words.some((word) => !Object.hasOwn(suites, word));
 if (needsLabels && !existsSync(join(folder, "evaluate.mjs"))) {
   console.error("KNACK_EVAL_DIR names no folder with labelled sessions (sessions/evaluate.mjs).");
@@ -72,7 +72,7 @@ try {
   if (parts.includes("requests")) print("requests about the tune sessions", requestTable());
   if (parts.includes("backtest")) print("backtest", backtests());
   if (parts.includes("repeats")) print("labelled repeats", repeatTable());
-  for (const [part, suite] of Object.entries(suites)) if (parts.includes(part)) printFigures(suite);
+  for (const [part, own] of Object.entries(suites)) if (parts.includes(part)) own.forEach(printFigures);
 } finally {
   rmSync(home, { recursive: true, force: true });
 }
@@ -88,7 +88,12 @@ function printFigures(suite) {
   const ran = spawnSync(process.execPath, [vitest, "run", `test/trust/${suite}.test.ts`], {
     cwd: root,
     encoding: "utf8",
-    env: { ...process.env, KNACK_FIGURES: file, ...(otherSet ? { KNACK_SET: otherSet } : {}) },
+    env: {
+      ...process.env,
+      KNACK_FIGURES: file,
+      KNACK_TEST_ALL: "1",
+      ...(otherSet ? { KNACK_SET: otherSet } : {}),
+    },
   });
   if (!existsSync(file)) throw new Error(`${suite} gave no figures: ${ran.stdout}${ran.stderr}`);
   for (const line of readFileSync(file, "utf8").trim().split("\n")) {

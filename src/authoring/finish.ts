@@ -260,7 +260,7 @@ async function describeWritten(
   const transcripts = [started.file as TranscriptId, ...all.map(({ id }) => id)];
   const refs = [...started.refs, ...finish.refs];
   return {
-    ...{ files, base, project: caller.project.id, root: getCallerRoot(active) },
+    ...{ files, base, project: caller.project.id, root: getCallerRoot(active), isFree: true },
     seen: [...new Set(transcripts)].map((transcript) => ({ transcript })),
     cited: session === null ? [] : await readEventsByRef(store, session, refs),
   };

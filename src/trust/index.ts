@@ -9,6 +9,7 @@ export {
   takeFitting,
   withoutHome,
 } from "./fence.ts";
+export { findUngrounded } from "./grounds/grounds.ts";
 export { SessionSecrets } from "./known.ts";
 export { ownWords } from "./own-words.ts";
 export { dropPrivate } from "./private.ts";

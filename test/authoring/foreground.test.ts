@@ -465,10 +465,14 @@ describe("a package", () => {
     put(staging, { "SKILL.md": goodText(), "scripts/a.sh": "true\n", "assets/a.bin": "a\0b" });
     chmodSync(join(staging, "scripts/a.sh"), 0o777);
     expect(codeOf(await finish(own))).toBe("ok");
-    expect((await own.library.read(live(own)))?.files.map(({ path, mode }) => [path, mode & 0o777])).toEqual([
-      ["SKILL.md", 0o644],
-      ["assets/a.bin", 0o644],
-      ["scripts/a.sh", 0o755],
+    // Nobody can read what is no text: it waits for a yes.
+    expect(existsSync(live(own))).toBe(false);
+    expect(await own.accept(await own.shelf(), "me")).toMatchObject({ kept: true });
+    const files = (await own.library.read(live(own)))?.files ?? [];
+    expect(files.map(({ path, mode }) => [path, (mode & 0o100) !== 0])).toEqual([
+      ["SKILL.md", false],
+      ["assets/a.bin", false],
+      ["scripts/a.sh", true],
     ]);
   });
 

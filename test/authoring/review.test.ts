@@ -215,7 +215,7 @@ describe("a review that publishes", () => {
   describe("of a skill with other files", () => {
     const files = {
       "scripts/up.sh": "# Opens the tunnel and deploys.\nmake tunnel\nmake deploy\n",
-      "references/old.md": "There was a target called bridge.\n",
+      "references/old.md": "There was a target of another name.\n",
     };
     const fixed = { path: "scripts/up.sh", find: "make tunnel\n", replace: "make tunnel-up\n" };
     const fileAt = (at: Looking, path: string) => join(dirname(live(at)), path);
@@ -255,7 +255,7 @@ describe("a review that publishes", () => {
       expect(toldIn(prompts[0] ?? "").skills).toMatchObject([
         {
           files: [
-            { path: "references/old.md", characters: 34 },
+            { path: "references/old.md", characters: 36 },
             { path: "scripts/up.sh", characters: 56 },
           ],
         },
@@ -282,7 +282,7 @@ describe("a review that publishes", () => {
       if (!proposal) throw new Error("nothing is proposed");
       const diff = await knack.proposalDiff(proposal);
       expect(diff).toMatch(/^-make tunnel\n\+make tunnel-up$/m);
-      expect(diff).toMatch(/\+\+\+ \/dev\/null\n.*\n-There was a target called bridge\.$/m);
+      expect(diff).toMatch(/\+\+\+ \/dev\/null\n.*\n-There was a target of another name\.$/m);
       expect(await knack.acceptProposal(proposal)).toMatchObject({ kept: true });
       expect(written(at)).toEqual([expect.stringContaining("make tunnel-up\n"), null, null]);
       expect(await knack.undo(name)).toMatchObject({ kept: true });

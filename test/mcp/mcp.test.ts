@@ -280,7 +280,7 @@ describe("knack mcp, to the official client,", () => {
       expect(begun.code, begun.text).toBe(null);
       const { staging } = begun.data as { staging: string };
       const text =
-        n === 0 ? steps : "1. Draw the chart with dots.\n2. Look at the legend, which names every dock.";
+        n === 0 ? steps : "1. Draw the chart with dots.\n2. Look at the legend, which names every month.";
       write(staging, {
         "SKILL.md": packageText(own.skill_name, text, `${own.skill_name}. Use when asked ${n}.`),
       });

@@ -196,7 +196,7 @@ async function describeReviewed(
     if (session !== undefined) cited.push(...(await store.events.some(session, [ref])));
   }
   const seen = stretches.map(({ session, to }) => ({ transcript: session, to }));
-  return { files, base, project, root, seen, cited };
+  return { files, base, project, root, seen, cited, isFree: base !== null };
 }
 
 /** Why a proposal is not made beside others, or again. */

@@ -1,7 +1,13 @@
 import { isOwnCall } from "../../failures/index.ts";
 import { type Event, getSessionId, parseRef, type TranscriptId } from "../../records/index.ts";
 import { baseName } from "../../text/index.ts";
-import { describeDoubt, findWrittenDoubt, listPrograms, type WrittenText } from "../../trust/index.ts";
+import {
+  describeDoubt,
+  findUngrounded,
+  findWrittenDoubt,
+  listPrograms,
+  type WrittenText,
+} from "../../trust/index.ts";
 import type { PackageFileList } from "../files/packages.ts";
 import { packageText, scanPackageSince } from "../package.ts";
 import type { PublishDeps } from "./changes.ts";
@@ -17,6 +23,8 @@ export interface WrittenPackage {
   readonly seen: readonly { readonly transcript: TranscriptId; readonly to?: number }[];
   /** The events that it gives as evidence. */
   readonly cited: readonly Event[];
+  /** Somebody wrote it freely, and agents get it whole without anybody's yes: each part has to rest on something. */
+  readonly isFree?: boolean;
   /** Other texts that its author was shown and nobody vouches for. */
   readonly shown?: readonly string[];
 }
@@ -38,8 +46,12 @@ export async function findHold(deps: PublishDeps, written: WrittenPackage): Prom
   sessions.push(...(written.shown ?? []).map((text) => [toEvent(text)]));
   const programs = await findKnownPrograms(deps, listPrograms(texts, root), written);
   const facts = { sessions, cited: written.cited, root, programs };
-  const doubt = findWrittenDoubt(texts, toTexts(base ?? []), facts);
-  return doubt && describeDoubt(doubt);
+  const before = toTexts(base ?? []);
+  const doubt = findWrittenDoubt(texts, before, facts);
+  if (doubt !== null) return describeDoubt(doubt);
+  if (!written.isFree) return null;
+  const ungrounded = findUngrounded(texts, before, facts);
+  return ungrounded && `nothing that ran and nobody's words in its session have "${ungrounded}"`;
 }
 
 function toTexts(files: PackageFileList): WrittenText[] {
