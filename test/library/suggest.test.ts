@@ -286,6 +286,20 @@ describe("What is published", () => {
     expect(await own.keep(lesson, person("me"))).toMatchObject({ kept: true, outcomes: [{ done: true }] });
     expect(await own.keep(lesson, person("me"))).toMatchObject({ kept: true, outcomes: [], already: true });
   });
+
+  test("is live already, too, while another run has written it and not yet noted that", async () => {
+    const own = await aDesk();
+    const lesson = await learn(own, dock);
+    await own.keep(lesson, person("me"));
+    const { learning } = own.store;
+    const changes = {
+      ...learning.changes,
+      list: async () =>
+        (await learning.changes.list()).map((one) => ({ ...one, state: "intended" as const })),
+    };
+    const other = openPublishing({ ...own, store: { ...own.store, learning: { ...learning, changes } } });
+    expect(await other.keep(lesson, person("me"))).toMatchObject({ kept: true, outcomes: [], already: true });
+  });
 });
 
 /** Learned in a session of another project. */
