@@ -87,8 +87,7 @@ export async function curateState(deps: RunOfState): Promise<Curated> {
   }));
   const done = await opened.curate({ archive, merge, revert, operatorRequests }, { run, at, head: null });
   return {
-    ...{ at, before: done.before, after: done.after, archived: done.archived, reverted: done.reverted },
-    ...{ notesCompacted: done.notesCompacted, merged: done.merged, refused: done.refused, conflictsResolved },
+    ...{ ...done, at, conflictsResolved },
     movedToPrivate: moveToPrivate(work, movedToPrivate, result),
     migrated: operatorRequests.map(({ name }) => `operator-requests/${name}.json`),
   };

@@ -17,6 +17,7 @@ import type {
   TopicFinding,
 } from "./messages.ts";
 import type { CandidateManifest } from "./state/candidates.ts";
+import type { CuratedState } from "./state/curation.ts";
 
 /** The phases of a run, in their order. */
 export const phases = [
@@ -82,16 +83,8 @@ export interface Promoted {
 }
 
 /** What consolidation came to: one commit of the state folder, or none. */
-export interface Curated {
+export interface Curated extends CuratedState {
   readonly at: number;
-  readonly before: string;
-  readonly after: string;
-  readonly archived: readonly string[];
-  readonly reverted: readonly { readonly sha: string; readonly reason: string }[];
-  readonly notesCompacted: number;
-  /** Files that took the place of others, and what was asked for and not done. */
-  readonly merged?: readonly string[];
-  readonly refused?: readonly { readonly what: string; readonly reason: string }[];
   readonly conflictsResolved: readonly { readonly what: string; readonly resolution: string }[];
   readonly movedToPrivate: readonly string[];
   readonly migrated: readonly string[];
@@ -694,7 +687,7 @@ function tellImproved({ promotions, rejected, requests }: Improved): string {
   return `${several(promotions.length, "change")} kept, ${rejected.length} rejected, ${several(requests, "request")}`;
 }
 
-function tellCurated({ before, after, archived, reverted, merged = [], refused = [] }: Curated): string {
+function tellCurated({ before, after, archived, reverted, merged, refused }: Curated): string {
   const but = refused.length > 0 ? `, ${refused.length} refused` : "";
   if (before === after) return `nothing to curate${but}`;
   return `${archived.length} archived, ${merged.length} merged, ${reverted.length} reverted${but}`;

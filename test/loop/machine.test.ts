@@ -430,7 +430,15 @@ describe("Whatever comes back, a run", () => {
         return fine ? { kind: "promoted", improved, at } : { kind: "refused", because: "git", at };
       }
       case "curate": {
-        const lists = { archived: [], reverted: [], conflictsResolved: [], movedToPrivate: [], migrated: [] };
+        const lists = {
+          archived: [],
+          merged: [],
+          refused: [],
+          reverted: [],
+          conflictsResolved: [],
+          movedToPrivate: [],
+          migrated: [],
+        };
         const curated = { at, before: "a", after: "a", notesCompacted: 0, ...lists };
         return fine ? { kind: "curated", curated, at } : { kind: "refused", because: "git", at };
       }

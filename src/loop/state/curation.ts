@@ -33,9 +33,11 @@ export interface CuratedState {
   /** Equal to `before` where there was nothing to do. */
   readonly after: string;
   readonly archived: readonly string[];
+  /** Files that took the place of others. */
   readonly merged: readonly string[];
   readonly reverted: readonly { readonly sha: string; readonly reason: string }[];
   readonly notesCompacted: number;
+  /** What was asked for and not done. */
   readonly refused: readonly { readonly what: string; readonly reason: string }[];
 }
 
