@@ -99,6 +99,7 @@ describe("Members of a team", () => {
     await ask(dan, "team", "reject", told.id);
     await ask(dan, "team", "sync");
     expect(await context()).toBe("");
+    expect(find(await waitingOf(dan), "python-not-on-path")).toBeUndefined();
     // His no is heard: where somebody said no, everybody is asked.
     const eve = aMember();
     await learned(eve, aRule("own-9", "writing a changelog", "one line for each change"));

@@ -43,11 +43,17 @@ async function aTeam() {
 }
 
 /** Has a home ask an endpoint on this machine. */
-function askAt({ knackHome }: Home, url: string): void {
+function askAt({ knackHome }: Home, url: string, more: Record<string, unknown> = {}): void {
   mkdirSync(knackHome, { recursive: true });
   writeFileSync(
     join(knackHome, "config.json"),
-    JSON.stringify({ judge: "openai/local", "judge.url": url, "judge.inputUsd": 1, "judge.outputUsd": 1 }),
+    JSON.stringify({
+      judge: "openai/local",
+      "judge.url": url,
+      "judge.inputUsd": 1,
+      "judge.outputUsd": 1,
+      ...more,
+    }),
   );
 }
 
@@ -144,6 +150,21 @@ describe("The worker of a team", () => {
       { state: "active", retry_count: 1 },
     ]);
     expect(endpoint.asked).toHaveLength(2);
+  });
+
+  it("asks no model when the team's money for the day is spent, and does the comparison later", async () => {
+    const endpoint = await anEndpoint(() => oneOfTwo);
+    const { url, ana, cleo } = await aTeam();
+    askAt(ana, endpoint.url, { "team.budgetDay": 0.000001 });
+    expect(await ask(ana, "worker", "--team")).toMatchObject({ failed: 0, waiting: 1, dead_letters: [] });
+    expect(endpoint.asked).toEqual([]);
+    // Until then members are offered both.
+    expect((await ask(cleo, "team", "sync")).offered).toBe(2);
+    const [{ team }] = (await runSql(url, "select id as team from knack.team")) as [{ team: string }];
+    await runSql(url, `update knack_jobs_${team}.job set start_after = now() where state = 'created'`);
+    askAt(ana, endpoint.url);
+    expect(await ask(ana, "worker", "--team")).toMatchObject({ done: 1, failed: 0, waiting: 0 });
+    expect(endpoint.asked).toHaveLength(1);
   });
 
   it("believes no digest that a maintainer's machine did not sign", async () => {
