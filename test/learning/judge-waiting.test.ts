@@ -613,6 +613,19 @@ describe("a request", () => {
     ]);
   });
 
+  test("has of a guide only the lines that share several words with the session", async () => {
+    const { knack, root, live, requests } = await household();
+    mkdirSync(join(root, ".claude/skills/tide"), { recursive: true });
+    const lines = ["Every check is worth its time.", "The harbor check needs HARBOR_DB set."];
+    writeFileSync(join(root, ".claude/skills/tide/SKILL.md"), lines.join("\n"));
+    live("one", recovery);
+    await knack.learn();
+    await knack.judgeWaiting();
+    expect(recordIn(requests()[0]?.prompt ?? "").instruction_files).toEqual([
+      ".claude/skills/tide/SKILL.md: The harbor check needs HARBOR_DB set.",
+    ]);
+  });
+
   test("has what another session of the project shows or wrote, where its folder has no such files", async () => {
     const { knack, root, live, requests } = await household();
     const [path = ""] = live("one", recovery);
