@@ -8,7 +8,11 @@ import { version } from "./version.ts";
 const plainWidth = 100;
 
 /** Lists commands by subject, or the commands of one. */
-export async function renderOverview(columns: number | undefined, only?: CatalogSection): Promise<string> {
+export async function renderOverview(
+  columns: number | undefined,
+  knack = "knack",
+  only?: CatalogSection,
+): Promise<string> {
   const width = columns ?? plainWidth;
   const parts: string[] = [];
   for (const section of only ? [only] : sections)
@@ -20,7 +24,7 @@ export async function renderOverview(columns: number | undefined, only?: Catalog
   );
   const foot = wrapColumn(
     "",
-    "knack alone does the same as knack learn. Options and examples of a command: knack <command> --help",
+    `${knack === "knack" ? "" : `Here, type ${knack} in place of knack. `}knack alone does the same as knack learn. Options and examples of a command: knack <command> --help`,
     width,
   );
   return `${[...(only ? [] : [head]), ...parts, foot].join("\n\n")}\n`;

@@ -35,7 +35,7 @@ async function dispatch(typed: readonly string[], context: CommandContext): Prom
   const { columns } = process.stdout;
   const [asked = defaultCommand] = typed;
   if (asked === "--help" || asked === "-h" || (asked === "help" && typed.length === 1)) {
-    process.stdout.write(await renderOverview(columns));
+    process.stdout.write(await renderOverview(columns, createScreen(context.env).knack));
     return 0;
   }
   if (asked === "help") return dispatch([...typed.slice(1), "--help"], context);
@@ -70,7 +70,7 @@ async function showSection(name: string, section: CatalogSection, words: readonl
         `knack ${name} `,
       ),
     );
-  process.stdout.write(await renderOverview(process.stdout.columns, section));
+  process.stdout.write(await renderOverview(process.stdout.columns, undefined, section));
   return 0;
 }
 

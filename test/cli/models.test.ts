@@ -159,6 +159,7 @@ describe("knack learn with a model", () => {
     const home = tempFolder();
     const folder = join(home, "asked");
     const dumped = await knackHere(["learn", first, "--model-dump", folder, "--dry-run"], { home });
+    expect(dumped.stdout).toMatch(/^\d+ leads? in 1 session to judge, by files: no model is asked/);
     expect(dumped.stdout).toContain(
       "1 session not judged: the request was written to a file. The rules' result stands for now.\n",
     );

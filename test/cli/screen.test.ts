@@ -114,6 +114,29 @@ describe("the screen", () => {
     expect(printed((screen) => screen.print([`  ${words}`]))).toBe(`  ${words}\n`);
   });
 
+  test.each([60, 80])(
+    "breaks a path that is longer than a terminal of %i columns, and nowhere else",
+    (columns) => {
+      const path = `~/projects/${"harbor-api-and-more/".repeat(8)}session.jsonl:189`;
+      for (const lines of [[`  ${path}`], [wrapColumn("  answer   ", path, columns)]]) {
+        const text = printed((screen) => screen.print(lines), true, columns).trimEnd();
+        for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(columns);
+        expect(text.replace(/\n */g, "")).toContain(path);
+        expect(printed((screen) => screen.print([`  ${path}`]))).toBe(`  ${path}\n`);
+      }
+    },
+  );
+
+  test("puts a text at the end of a row before its cells, where there is no room for a table", () => {
+    const text = "Run `npm run verify` where `npm run verfy` is no script";
+    const head = ["id", "status", "sure", "sessions", "last", "for", "lesson"];
+    const row = ["i22f6vnmw4wc", "active", "0.60", "2", "2026-06-27", "you", text];
+    const other = ["i0qlahbh6ahc", "pending", "0.07", "1", "2026-06-26", "you", "Use rg."];
+    expect(printed((screen) => screen.print(screen.table(head, [row, other])), true, 60)).toBe(
+      `i22f6vnmw4wc\n  ${text}\n  status active · sure 0.60 · sessions 2 · last 2026-06-27 ·\n  for you\ni0qlahbh6ahc\n  Use rg.\n  status pending · sure 0.07 · sessions 1 · last 2026-06-26\n  · for you\n`,
+    );
+  });
+
   test("lists the cells of a row one after the other where a table would be cut too much", () => {
     const head = ["name", "sessions", "failures", "repeats", "answered", "wrong"];
     const table = (screen: ReturnType<typeof createScreen>) =>

@@ -10,7 +10,7 @@ import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts"
 import { changeKnack, withKnack } from "../knack.ts";
 import { describeDiff, describeFiles, filesJson, notDone, nothingWritten } from "../screen/changes.ts";
 import { askYesNo, type CliEnv, canAsk } from "../screen/screen.ts";
-import { countReasons, joinParts, type Lines, oneLine } from "../screen/text.ts";
+import { countReasons, joinParts, type Lines, oneLine, wrapLine } from "../screen/text.ts";
 import { parseOneOf } from "../select.ts";
 
 const minConfidence = { "min-conf": arg.option("only lessons at least this sure, 0 to 1") };
@@ -71,8 +71,12 @@ export const exportCommand = defineCommand({
             : placeFiles(await knack.eccFiles(lessons), out);
         if (out === undefined && !args.json) {
           // A file gets the bytes, a terminal what it can show.
+          const show = (text: string) =>
+            showControls(text)
+              .split("\n")
+              .map((line) => wrapLine(line, screen.columns));
           for (const content of files.values())
-            process.stdout.write(process.stdout.isTTY ? showControls(String(content)) : content);
+            process.stdout.write(process.stdout.isTTY ? show(String(content)).join("\n") : content);
           screen.warn([describeWithheld(withheld)]);
           return 0;
         }

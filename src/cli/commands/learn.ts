@@ -30,7 +30,7 @@ import {
   lessonJson,
 } from "../screen/lesson.ts";
 import { canAsk, type Screen, showCounting, showReading } from "../screen/screen.ts";
-import { alignColumns, countReasons, type Lines, quotePath, wrapColumn } from "../screen/text.ts";
+import { countReasons, type Lines, quotePath, wrapColumn } from "../screen/text.ts";
 import { describeUnvouched, readUnvouched } from "../screen/trust.ts";
 import { parsePaths, parseWhere } from "../select.ts";
 import { listTranscripts, noReadableSession } from "../transcript-files.ts";
@@ -208,9 +208,9 @@ function watchInterrupt() {
 
 function describePlanned({ judge, sessions, leads, usd }: JudgingPlan): Lines {
   const cost = usd < 0.005 ? "less than a cent" : `about ${formatUsd(usd)}`;
-  return [
-    `${several(leads, "lead")} in ${several(sessions, "session")} to judge with ${judge}: ${cost}. Control-C stops; the rest waits.`,
-  ];
+  const what = `${several(leads, "lead")} in ${several(sessions, "session")} to judge`;
+  if (judge === "off") return [`${what}, by files: no model is asked, and nothing is paid.`];
+  return [`${what} with ${judge}: ${cost}. Control-C stops; the rest waits.`];
 }
 
 // --- What was learned, and what becomes of it ---
@@ -539,13 +539,16 @@ async function showExamples(call: AnyCall): Promise<number> {
         "",
         await describeStory(knack, suggestions, screen),
         "Go on (nothing was written):",
-        alignColumns([
-          [`  ${screen.knack} init`, "set Knack up, once an agent is on this machine"],
-          [
-            `  ${screen.knack} backtest --examples`,
-            "every failure of the bundled sessions, and what Knack knew",
-          ],
-        ]),
+        wrapColumn(
+          `  ${screen.knack} init                 `,
+          "set Knack up, once an agent is on this machine",
+          screen.columns,
+        ),
+        wrapColumn(
+          `  ${screen.knack} backtest --examples  `,
+          "every failure of the bundled sessions, and what Knack knew",
+          screen.columns,
+        ),
       ]);
     },
     { dryRun: true, blank: true },

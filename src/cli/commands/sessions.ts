@@ -81,7 +81,7 @@ async function show(
   else if (args.json) screen.json({ sessions: wanted.map(sessionJson), diagnostics }, { keepsKeys: true });
   else if (!isEmpty) {
     screen.print(describeSessions(wanted, read.sessions.length, args.all === true, screen));
-    screen.warn(describeDiagnostics([...wanted.flatMap((one) => one.diagnostics), ...diagnostics]));
+    screen.warn(describeDiagnostics([...wanted.flatMap((one) => one.diagnostics), ...diagnostics], screen));
   }
   if (!isEmpty) return 0;
   if (args._.length > 0) throw nothingReadable(args._, diagnostics);
@@ -193,13 +193,13 @@ function sumCounts(wanted: readonly SessionView[]): Counts {
   return total;
 }
 
-function describeDiagnostics(diagnostics: readonly Diagnostic[]): Lines {
+function describeDiagnostics(diagnostics: readonly Diagnostic[], screen: Screen): Lines {
   if (diagnostics.length === 0) return [];
   const more = diagnostics.length - 5;
   return [
     "",
     `${several(diagnostics.length, "problem")} while reading:`,
-    diagnostics.slice(0, 5).map(({ path, message }) => `  ${oneLine(path, 200)} ${message}`),
+    diagnostics.slice(0, 5).map(({ path, message }) => `  ${oneLine(screen.path(path), 200)} ${message}`),
     more > 0 && `  and ${more} more (--json lists all)`,
   ];
 }

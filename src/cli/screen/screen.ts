@@ -13,7 +13,7 @@ import {
   iso,
   type Lines,
   paint,
-  stackRow,
+  stackRows,
   visible,
   wrapLine,
 } from "./text.ts";
@@ -72,7 +72,7 @@ export function createScreen(env: CliEnv): Screen {
     path: (path) => (env.HOME && path.startsWith(`${env.HOME}/`) ? `~${path.slice(env.HOME.length)}` : path),
     table: (head, rows) => {
       const fitting = fitRows([head, ...rows], columns);
-      if (fitting === null) return rows.flatMap((row) => stackRow(head, row));
+      if (fitting === null) return stackRows(head, rows);
       const [first = "", ...others] = alignColumns(fitting);
       return [dim(first), ...others];
     },
@@ -191,5 +191,6 @@ export async function askYesNo(question: string, standard: boolean): Promise<boo
     if (answer === "") return standard;
     if (["y", "yes"].includes(answer)) return true;
     if (["n", "no"].includes(answer)) return false;
+    process.stdout.write(`y is yes, n is no, Enter is ${standard ? "yes" : "no"}; Ctrl-C leaves.\n`);
   }
 }

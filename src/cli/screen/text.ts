@@ -85,18 +85,18 @@ export function wrapColumn(label: string, text: string, columns: number | null):
   const isBeside = columns - indent >= narrowestText || measure(text) <= columns - indent;
   const margin = " ".repeat(isBeside ? indent : marginBelow);
   // At the end of a line wrapAnsi ends a colour and begins it again, in codes that `visible` would show. It goes on anyway.
-  const lines = wrapAnsi(text, columns - margin.length, { trim: true }).split(
+  const lines = wrapAnsi(text, columns - margin.length, { hard: true, trim: true }).split(
     /(?:\u001b\[\d+m)*\n(?:\u001b\[\d+m)*/,
   );
   const head = isBeside ? label : `${label.trimEnd()}\n${margin}`;
   return `${head}${lines.join(`\n${margin}`)}`.trimEnd();
 }
 
-/** A line as the terminal has room for it: it continues below its own indentation. */
+/** A line as the terminal has room for it: it continues below its own indentation, a word that is too long anywhere. */
 export function wrapLine(line: string, columns: number | null): string {
   const [indent = ""] = /^ */.exec(line) ?? [];
   if (columns === null || columns - indent.length < 20 || measure(line) <= columns) return line;
-  const text = wrapAnsi(line.slice(indent.length), columns - indent.length, { trim: true });
+  const text = wrapAnsi(line.slice(indent.length), columns - indent.length, { hard: true, trim: true });
   return text.replace(/^/gm, indent);
 }
 
@@ -120,10 +120,13 @@ export function fitRows(
   return rows.map((row) => row.map((cell, at) => cut(cell, widths[at] ?? 0)));
 }
 
-/** A row of a table that is too wide, one cell after the other with its head. */
-export function stackRow(head: readonly string[], row: readonly string[]): string[] {
-  const [first = "", ...rest] = row;
-  return [first, `  ${rest.map((cell, at) => `${head[at + 1]} ${cell}`).join(" · ")}`];
+/** Rows of a table that is too wide: texts of the last column come first, then one cell after the other with its head. */
+export function stackRows(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const hasText = rows.some((row) => measure(row.at(-1) ?? "") >= narrowestText);
+  return rows.flatMap(([first = "", ...rest]) => {
+    const text = hasText ? [`  ${rest.pop()}`] : [];
+    return [first, ...text, `  ${rest.map((cell, at) => `${head[at + 1]} ${cell}`).join(" · ")}`];
+  });
 }
 
 /** Number in the screen's own colours. Texts cannot know it, so that no escape of theirs passes for one of these. */
