@@ -73,7 +73,7 @@ export interface Repair {
   readonly command: string;
 }
 
-export interface Ruling {
+interface Ruling {
   readonly verdict: Verdict;
   readonly reasons: readonly string[];
   readonly repairs: readonly Repair[];
@@ -89,7 +89,7 @@ interface Rule {
   rule(view: DutyView): Omit<Ruling, "verdict" | "repairs"> & { readonly repairs?: readonly Repair[] };
 }
 
-export interface Duty {
+interface Duty {
   readonly name: string;
   /** Where the founding document has it. */
   readonly phase: string;

@@ -61,7 +61,7 @@ export interface Folds {
 }
 
 /** A closed goal with its depth; goals come by the ten thousand, so it is not copied. */
-export interface ClosedGoal {
+interface ClosedGoal {
   readonly goal: GoalBrief;
   readonly closedAt: number;
   readonly depth: Depth;
@@ -130,7 +130,8 @@ export interface Since {
 
 /** How much happened since a moment; where it never was, since the first goal. */
 export function countSince({ closed }: GoalHistory, doneAt: number | null, now: number): Since {
-  const later = closed.filter(({ closedAt }) => doneAt === null || closedAt > doneAt);
+  const later =
+    doneAt === null ? closed : closed.slice(closed.findLastIndex((one) => one.closedAt <= doneAt) + 1);
   const from = doneAt ?? closed[0]?.goal.openedAt ?? now;
   return { goals: later.length, productive: later.filter(isProductive).length, ms: Math.max(0, now - from) };
 }

@@ -151,13 +151,15 @@ const sessionMs = 12 * 3_600_000;
 
 async function findRetrieved({ ledger }: Store, goal: Goal): Promise<number | null> {
   const since = goal.openedAt - sessionMs;
-  const isHere = ({ session }: { readonly session: string | null }) =>
-    goal.session !== null && session === goal.session;
-  const shown = [
-    ...(await ledger.since("lesson.shown", since)),
-    ...(await ledger.since("skill.shown", since)),
-    ...(await ledger.since("library.searched", since)),
-  ].filter(isHere);
+  const own = goal.session;
+  const shown =
+    own === null
+      ? []
+      : [
+          ...(await ledger.since("lesson.shown", since)),
+          ...(await ledger.since("skill.shown", since)),
+          ...(await ledger.since("library.searched", since)),
+        ].filter(({ session }) => session === own);
   const times = [...shown.map(({ at }) => at ?? 0), ...goal.retrieved.map(({ at }) => at)];
   return times.length === 0 ? null : Math.min(...times);
 }
