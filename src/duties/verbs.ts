@@ -17,7 +17,14 @@ import {
 import type { Store } from "../store/index.ts";
 import { cutAtWord, several } from "../text/index.ts";
 import { checkGoal, closeEntries, type GoalCheck, investigation } from "./check.ts";
-import { duties, listWorthKeeping, type Repair, surpriseFrom, tierNames } from "./checks.ts";
+import {
+  duties,
+  listFalseWaivers,
+  listWorthKeeping,
+  type Repair,
+  surpriseFrom,
+  tierNames,
+} from "./checks.ts";
 import { foldGoals, readHistory, routineKey } from "./folds.ts";
 import type { GoalInput } from "./goal-input.ts";
 import type { GoalWork } from "./goal-work.ts";
@@ -482,17 +489,11 @@ const waive: Verb = {
     if (opened.length > 0) await call.deps.store.transaction((tx) => record(tx, opened));
     const checked = checkGoal(view);
     const now = checked.duties.find((one) => one.duty === duty);
-    const isProved = !checked.duties.some(
-      ({ duty: name, reasons }) =>
-        name === "waivers" && reasons.some((one) => one.includes(`waiver of ${duty} (${reason})`)),
-    );
+    const own = listFalseWaivers(view).find((one) => one.goal === goal.id && one.waiver.waiver === waiver);
+    const isProved = own === undefined;
     return {
       data: { goal: goal.id, waiver, duty, reason, cites, proved: isProved, verdict: now?.verdict ?? null },
-      lines: [
-        isProved
-          ? `Waived: ${duty} (${reason}).`
-          : `Recorded, and false: ${checked.duties.find((one) => one.duty === "waivers")?.reasons.join("; ")}`,
-      ],
+      lines: [isProved ? `Waived: ${duty} (${reason}).` : `Recorded, and false: ${own.why}`],
       isNo: !isProved,
     };
   },

@@ -263,6 +263,16 @@ describe("Phase 9.5d and the abbreviation policy, waivers and the zone", () => {
     // A conclusion that was wrong proves nothing any more.
     await desk.goal("recheck", "--conclusion", blocked.conclusion, "--wrong", "--goal", silent);
     expect((await desk.duty("waivers", silent)).reasons.join()).toContain("blocks nothing of this goal");
+    // A claim that has ended defers nothing.
+    const theirs = (await desk.as("other-agent", "claim", "--goal", goal, "--hours", "1")).json;
+    desk.pass(61 * minutes);
+    expect(await waive(silent, "lesson", "deferred", theirs.key)).toBe(false);
+    // Each is judged by itself, whatever another was.
+    const { goal: next } = (await desk.as(session, "open", "Read the buoys")).json;
+    await desk.goal("observe", "The buoys are red", "--novelty", "0", "--goal", next);
+    const lasting = (await desk.as("other-agent", "claim", "--goal", goal, "--hours", "2")).json;
+    expect(await waive(next, "lesson", "deferred", theirs.key)).toBe(false);
+    expect(await waive(next, "lesson", "deferred", lasting.key)).toBe(true);
     // A waiver that is false waives nothing, also where nothing is owed.
     expect((await desk.as(session, "close", "--goal", silent)).json.closed).toBe("not-needed");
   });
