@@ -35,6 +35,7 @@ const sh = (...lines: string[]) => `\`\`\`sh\n${lines.join("\n")}\n\`\`\``;
 describe("a part of a skill rests on the session", () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ["words that anybody may use", skill("1. Check the first line, then run it again.")],
+    ["a few words that nobody said", skill("The barnacle index is stale after a squall, so run it twice.")],
     ["when it is for use", skill("Check it.", "Use when the user asks for a deployment.")],
     ["a word that the agent said or a file of the repository has", skill("The quay has moorings.")],
     ["what ran", skill(sh("make tunnel && cp .env.test .env"))],

@@ -164,9 +164,11 @@ describe("The goals page", () => {
     expect(session.status).toBe(200);
     expect(session.text).toContain("Make the check pass");
     const further = await board.get("/goals?open=2");
-    expect([...further.text.matchAll(/<li>Chart the shoals of bay (\d+)/g)].map(([, n]) => n)).toEqual([
-      ...["3", "2", "1"],
-    ]);
+    const bays = (page: string) =>
+      [...page.matchAll(/<li>Chart the shoals of bay (\d+)/g)].map(([, n]) => Number(n));
+    expect(bays(further.text)).toHaveLength(3);
+    // Two that were opened in one millisecond may change places, and none is on both pages.
+    expect(new Set([...bays(text), ...bays(further.text)]).size).toBe(52);
   });
 });
 

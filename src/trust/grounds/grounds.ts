@@ -76,10 +76,18 @@ class Grounds {
     this.paths = new Set(paths.map((path) => path.toLowerCase()));
   }
 
-  /** Whether a word may stand in a sentence between two others. */
+  /** Whether a word may stand in a sentence between two others: one that reaches for something only as the person said it. */
   mayStand(word: string, previous: string, next: string): boolean {
-    if (isHeavyWord(word) && !freeForms.has(word))
-      return this.spoken.includes(` ${`${previous} ${word} ${next}`.trim()} `);
+    if (!isHeavyWord(word) || freeForms.has(word)) return !starters.has(previous) || this.isKnown(word);
+    return this.spoken.includes(` ${`${previous} ${word} ${next}`.trim()} `);
+  }
+
+  /** Whether most words of a sentence are known: of one in another language nobody could say what it reaches for. */
+  canRead(words: readonly string[]): boolean {
+    return words.filter((word) => this.isKnown(word)).length * 2 >= words.length;
+  }
+
+  private isKnown(word: string): boolean {
     return word.length < 2 || isPlainWord(word) || this.heard.has(word);
   }
 
@@ -102,6 +110,8 @@ class Grounds {
 }
 
 const freeForms = wordSet("says said");
+/** What may stand before the name of a program. */
+const starters = wordSet("run rerun start call launch invoke install open use");
 
 function isTyped(event: Event): boolean {
   return event.kind === "prompt" && event.given !== "program" && !event.sidechain;
@@ -239,6 +249,7 @@ function checkProse(line: string, grounds: Grounds): string | null {
   const parts = words.flatMap((word) =>
     names.includes(word) ? "" : word.replace(/['’]\p{L}{1,2}$/u, "").split(/[-/'’–—]/),
   );
+  if (!grounds.canRead(parts.filter((word) => word !== ""))) return line;
   const at = parts.findIndex(
     (word, n) => word !== "" && !grounds.mayStand(word, parts[n - 1] ?? "", parts[n + 1] ?? ""),
   );
