@@ -18,7 +18,12 @@ function judge(sent: string): object {
   if (!isAboutSession(text)) return { ...answering([]), ...nothingToMerge };
   const about = recordIn(text).leads.map(({ lead, kind, refs }) => ({ leads: [lead], kind, refs }));
   const answers = {
-    "error-recovery": { lesson: rule, when: "the harbor is verified", do: "run npm run verify" },
+    // What npm itself proposes would be no lesson.
+    "error-recovery": {
+      lesson: rule,
+      when: "the harbor is verified",
+      do: "run npm run verify before a ship leaves",
+    },
     "explicit-instruction": { ...skill, when: "a ship leaves", do: "see that the harbor is in order" },
   };
   return answering(about.map((one) => ({ ...one, ...answers[one.kind as keyof typeof answers] })));
