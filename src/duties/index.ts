@@ -1,4 +1,4 @@
 export { type GoalInput, goalInput } from "./goal-input.ts";
 export { openDuties } from "./open-duties.ts";
 export { goalVerbs, verbs } from "./verbs.ts";
-export type { GoalNeeds, KeepInto } from "./view.ts";
+export type { GoalNeeds } from "./view.ts";

@@ -90,7 +90,7 @@ function describeOwed(goal: Goal, { deep_because: because }: GoalCheck): string 
     : `${about} taught something that is not kept: ${cutAtWord(best.text, 120)}. To keep it: knack goal keep --goal ${id}`;
 }
 
-interface Span {
+interface GoalSpan {
   readonly session: SessionView;
   readonly events: readonly Event[];
   readonly stretch: Stretch;
@@ -109,7 +109,7 @@ async function readLeads({ learning }: Store, session: SessionView): Promise<Lea
 }
 
 /** The entries that a stretch adds to its goal: opened, continued, observations, and how full the window was. */
-async function makeEntries(tx: Store, id: GoalId, span: Span): Promise<LedgerEntry[]> {
+async function makeEntries(tx: Store, id: GoalId, span: GoalSpan): Promise<LedgerEntry[]> {
   const { session, events, stretch } = span;
   const { prompt, text, followUps } = stretch;
   const at = timeOf(session, prompt);
@@ -134,7 +134,7 @@ async function makeEntries(tx: Store, id: GoalId, span: Span): Promise<LedgerEnt
 }
 
 /** An observation for each lead of the stretch, weighed by what is recorded. */
-async function observeLeads(tx: Store, id: GoalId, span: Span): Promise<LedgerEntry[]> {
+async function observeLeads(tx: Store, id: GoalId, span: GoalSpan): Promise<LedgerEntry[]> {
   const { session, stretch, leads } = span;
   const byRef = new Map(stretch.events.map((event) => [event.ref, event]));
   const own = leads.filter(({ refs }) => byRef.has(refs[0] ?? ""));
@@ -183,7 +183,7 @@ function readLead(
   lead: Lead,
   byRef: ReadonlyMap<string, Event>,
   certain: ReadonlySet<string>,
-  span: Span,
+  span: GoalSpan,
 ): (Omit<ObservedFacts, "known" | "earlier" | "goal"> & { readonly refs: readonly string[] }) | null {
   const { refs, summary } = lead;
   const { calls } = span;
@@ -216,7 +216,7 @@ function readSaid(
   { refs, summary }: Lead,
   byRef: ReadonlyMap<string, Event>,
   isCertain: boolean,
-  { stretch: { objections } }: Span,
+  { stretch: { objections } }: GoalSpan,
 ) {
   const against = refs.find((ref) => objections.has(ref));
   if (against === undefined && !isCertain) return null;
@@ -245,7 +245,7 @@ function quoteEpisode(refs: readonly string[], byRef: ReadonlyMap<string, Event>
 async function closeStretch(
   deps: DutyDeps,
   id: GoalId,
-  span: Span,
+  span: GoalSpan,
   stretches: readonly Stretch[],
   { path, at, end }: { path: "new-ask" | "turn-end" | "session-end"; at: number | null; end: SessionEnd },
 ): Promise<void> {
@@ -279,7 +279,7 @@ function readOutcome({ end, calls }: WorkFacts): "done" | "failed" | "skipped" {
 }
 
 function describe(
-  { session }: Pick<Span, "session">,
+  { session }: Pick<GoalSpan, "session">,
   goal: Goal["id"],
   type: GoalEntryType,
   name: string,
@@ -294,7 +294,7 @@ function describe(
 }
 
 /** When the last of a stretch happened. What was typed while the agent worked stands behind it with an earlier time. */
-function findEnd({ session, stretch: { prompt, followUps, events } }: Span): number {
+function findEnd({ session, stretch: { prompt, followUps, events } }: GoalSpan): number {
   return Math.max(...[prompt, ...followUps, ...events].map((event) => timeOf(session, event)));
 }
 

@@ -105,20 +105,23 @@ export const whiteSpace =
   /\btabs?\b|\bspaces\b|white ?space|\bindentation (?:is|uses|has)|line endings?|\bCRLF\b|encoding|unicode|制表符|缩进|空格/i;
 
 /** What changed from the call that failed to the one that worked, and what the agent said in between. */
-type Change = Pick<Recovery, "error" | "failed" | "run" | "worked" | "workedRun" | "stepRun" | "said">;
+type ProposedChange = Pick<
+  Recovery,
+  "error" | "failed" | "run" | "worked" | "workedRun" | "stepRun" | "said"
+>;
 
 /** Whether the error or the agent speaks of the words that changed. */
-export function isSpokenChange(change: Change): boolean {
+export function isSpokenChange(change: ProposedChange): boolean {
   return isAboutChange(change) || saysWhatHelped(change);
 }
 
 /** Whether the words that changed are those the error speaks of, or were advised by it. */
-function isAboutChange(change: Change): boolean {
+function isAboutChange(change: ProposedChange): boolean {
   return findDropped(change) !== null || isAdvised(change);
 }
 
 /** Whether the output of the failed call has one of the words that came. */
-function isAdvised(change: Change): boolean {
+function isAdvised(change: ProposedChange): boolean {
   const { failed, run, worked, workedRun } = change;
   const fresh = run === null ? listFreshValues(failed.input, worked?.input) : listFresh(run, workedRun);
   // A number that is the trouble, such as a port in use, is none that helps.
@@ -137,7 +140,7 @@ export function findDropped({
   run,
   workedRun,
   worked,
-}: Omit<Change, "stepRun" | "said">): string | null {
+}: Omit<ProposedChange, "stepRun" | "said">): string | null {
   const before = run === null ? JSON.stringify(failed.input ?? {}) : run.args.join(" ");
   const after = workedRun === null ? JSON.stringify(worked?.input ?? {}) : workedRun.args.join(" ");
   const quoted = [...error.line.matchAll(/["'`‘“]([^"'`’”]{2,60})["'`’”]/g)].map(([, word]) => word ?? "");
@@ -219,7 +222,7 @@ function saysWhatHelped({
   workedRun,
   stepRun,
   worked,
-}: Omit<Change, "error" | "failed">): boolean {
+}: Omit<ProposedChange, "error" | "failed">): boolean {
   const deciding = stepRun ?? workedRun;
   const fresh =
     deciding === null ? [worked?.tool ?? ""] : [...deciding.head.split(" "), ...listFresh(run, deciding)];

@@ -29,14 +29,18 @@ interface CheckedAnswer {
   readonly aside: readonly SetAside[];
 }
 
-interface Grounds {
+interface CheckGrounds {
   /** The rules' findings in the session: a cure that they proved keeps its symptom and its call. */
   readonly byRules: readonly Finding[];
   readonly known: readonly KnownLesson[];
 }
 
 /** Checks a judge's answer against the record; nothing of it is taken on trust. */
-export function checkAnswer(answer: JudgeAnswer, question: SessionQuestion, grounds: Grounds): CheckedAnswer {
+export function checkAnswer(
+  answer: JudgeAnswer,
+  question: SessionQuestion,
+  grounds: CheckGrounds,
+): CheckedAnswer {
   const lessons: Finding[] = [];
   const aside: SetAside[] = [];
   const settled = new Set<string>();
@@ -78,7 +82,11 @@ function cleanReason(because: string): string {
 
 type Checked = { readonly finding: Finding } | { readonly because: string };
 
-function checkLesson(said: JudgedLesson, question: SessionQuestion, { byRules, known }: Grounds): Checked {
+function checkLesson(
+  said: JudgedLesson,
+  question: SessionQuestion,
+  { byRules, known }: CheckGrounds,
+): Checked {
   const evidence = [...new Set(said.refs)]
     .flatMap((ref) => question.shown.get(ref) ?? [])
     .sort(compareEvents);

@@ -15,12 +15,12 @@ import {
 } from "./values.ts";
 
 /** Whether what stands at a secret's place is one. */
-type Judge = (value: string, match: RegExpExecArray) => boolean;
+type FormJudge = (value: string, match: RegExpExecArray) => boolean;
 
 /** A form in which a kind of file, program or person writes a secret: the pattern's last group is the secret. */
-type Form = readonly [kind: string, pattern: RegExp, judge: Judge];
+type SecretForm = readonly [kind: string, pattern: RegExp, judge: FormJudge];
 
-const any: Judge = () => true;
+const any: FormJudge = () => true;
 const random = (value: string): boolean => isKeyLike(value) && !isPlaceholder(value);
 
 /** A key as programs make them: long hex, or letters and digits in no order. */
@@ -35,33 +35,33 @@ const notSentence = (words: readonly string[]): boolean =>
     /^(?:the|and|for|with|that|this|from|you|your|are|not|was|will|can|have|has|its|then|when)$/i.test(word),
   );
 
-const code: Judge = (value, { 0: whole }) =>
+const code: FormJudge = (value, { 0: whole }) =>
   !isYear.test(value) &&
   !/(?:port|line|status|error|http|pid|issue|exit code|timeout|length|digits)\W{0,3}\d+$/i.test(whole);
 
-const seedPhrase: Judge = (value) => {
+const seedPhrase: FormJudge = (value) => {
   const words = value.split(/\s+/);
   return words.length % 3 === 0 && notSentence(words) && new Set(words).size > 8;
 };
 
-const base32: Judge = (value) => {
+const base32: FormJudge = (value) => {
   const groups = value.split(/[ -]/);
   return groups.length >= 6 || groups.some((group) => /\d/.test(group) || !/[aeiouy]/i.test(group));
 };
 
-const groupedKey: Judge = (value) =>
+const groupedKey: FormJudge = (value) =>
   value === value.toUpperCase() &&
   /\d/.test(value) &&
   !/^[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-|^(?:19|20)\d\d-/.test(value);
 
-const card: Judge = (value) => {
+const card: FormJudge = (value) => {
   const digits = value.replace(/\D/g, "");
   // The numbers that payment providers publish for tests.
   const isTest = /^(?:4242|4111|4000|4012|5555|5105|5200|2223|3782|3714|3056|6011|3566|4222)/.test(digits);
   return digits.length >= 13 && digits.length <= 19 && !isTest && new Set(digits).size > 4;
 };
 
-const list: Judge = (value) => {
+const list: FormJudge = (value) => {
   const items = value.split(/\s*,\s*/);
   const areChars = items.every((item) => item.startsWith("'"));
   const isVaried =
@@ -70,14 +70,14 @@ const list: Judge = (value) => {
 };
 
 /** Under `key` alone, hex may be the key of a cache; beside a user or a service it is none. */
-const bareKey: Judge = (value, { input, index }) => {
+const bareKey: FormJudge = (value, { input, index }) => {
   if (!/^[0-9a-f]+$/i.test(value)) return random(value) && !/^[a-z0-9]+$/.test(value);
   return /user(?:name)?["']?\s?[:=]|\b(?:provider|account|openai|vendor)s?\b/i.test(
     input.slice(Math.max(0, index - 300), index),
   );
 };
 
-const bytes: Judge = (value) => {
+const bytes: FormJudge = (value) => {
   const numbers = value.split(",").map(Number);
   return numbers.every((one) => one < 256) && new Set(numbers).size >= 40;
 };
@@ -86,13 +86,13 @@ const codeWord =
   "(?:OTP|TOTP|TAN|PUK|PIN(?:-?(?:[Cc]ode|Nummer))?|pin code|[Oo]ne-time (?:code|password)|(?:2FA|MFA|2fa|mfa|[Vv]erification|[Ss]ecurity|SMS|[Aa]uthenticator|[Uu]nlock|[Dd]oor|[Aa]ccess|[Aa]larm|[Gg]ate|[Ll]ock) code|[Pp]asscode|[Cc]ode (?:de (?:d[ée]verrouillage|v[ée]rification|s[ée]curit[ée]|confirmation)|PIN|secret|d’acc[eè]s|d'acc[eè]s)|[Cc][óo]digo (?:de (?:verificaci[óo]n|verifica[çc][ãa]o|seguridad|seguran[çc]a|acceso|acesso|desbloqueo|desbloqueio)|PIN)|[Cc]odice (?:di (?:verifica|sicurezza|sblocco|accesso)|PIN)|(?:Bestätigungs|Sicherheits|Entsperr|Zugangs|Tür|Prüf)code|(?:ПИН|пин)-?код|код (?:подтверждения|из (?:СМС|SMS))|验证码|驗證碼|認証コード|確認コード|인증 ?번호)";
 const listItem = String.raw`(?:'[^'\n]'|0x[0-9a-fA-F]{1,2}|\d{1,3})`;
 
-const isLinkKey: Judge = (value) =>
+const isLinkKey: FormJudge = (value) =>
   /^[0-9a-f]{24,}$/.test(value) ||
   (/[A-Za-z0-9_]{20}/.test(value) && /\d.*\d/.test(value) && isKeyLike(value));
 
 /** Forms near a telling word. */
 // biome-ignore format: a table reads better in rows
-const forms: readonly Form[] = [
+const forms: readonly SecretForm[] = [
   // Codes and keys that people read off a screen.
   ["code", new RegExp(String.raw`(?<![\w-])${codeWord}(?![a-z])[^\n\d$|│]{0,40}?(?<![\w.#:/-])(\d{3}[ -]\d{3}|\d{4,8})\b(?![.:%/-]?\d| ?(?:digits?|char|times|sec|min|hours|days|ms|px|bytes))`, "g"), code],
   ["code", /(?<![\w.-])(?:[A-Z]-)?(\d{4,8}) (?:is|ist|es|est|è|é) (?:your|the|my|ihr|dein|tu|su|votre|il tuo|o seu)\b[^\n]{0,40}\b(?:code|código|codice|OTP|PIN|TAN)\b/gi, code],
@@ -150,7 +150,7 @@ const forms: readonly Form[] = [
 
 /** Forms that need no telling word, or whose words are too common for a search of their own. */
 // biome-ignore format: a table reads better in rows
-const openForms: readonly Form[] = [
+const openForms: readonly SecretForm[] = [
   ["password", /:(?<=[\s"'>=][\w.+-]{2,40}:)([^\s:@/"'<>(){}]{6,80})@(?:[\w-]{1,60}\.){1,5}[a-z]{2,12}(?=[\s/:"'?]|$)/g, isTold],
   ["token", /\t([\w%.-]*(?:sess|sid|auth|token|jwt|csrf|remember|login)[\w.-]*\t[^\s]{12,4096})$/gim, any],
   ["key", /[?&](?:[\w-]{0,20}(?:key|token|secret|code|ticket|auth|otp)|app_?id|sid|pwd|pass(?:word)?|SAML(?:Response|Request))=([^\s&"'`<>\\)]{16,8192})/gi, random],
@@ -186,7 +186,7 @@ function sentLogins(text: string): Span[] {
   });
 }
 
-function findForms(text: string, table: readonly Form[]): Span[] {
+function findForms(text: string, table: readonly SecretForm[]): Span[] {
   return table.flatMap(([kind, pattern, judge]) =>
     [...text.matchAll(pattern)].flatMap((match) => {
       const value = (match.at(-1) ?? "").replace(/[.,;]+$/, "");

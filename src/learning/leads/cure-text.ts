@@ -438,14 +438,7 @@ function describeRewrapping(before: Run, after: Run, mark = ""): string | null {
 }
 
 /** The sentence in which the agent says what it understood: the one that has most in common with the error and the remedy. */
-export function findExplanation({
-  said,
-  reaction,
-  error,
-  failed,
-  worked,
-  isForeign,
-}: Recovery): string | null {
+function findExplanation({ said, reaction, error, failed, worked, isForeign }: Recovery): string | null {
   const calls = `${callText(failed).slice(0, 300)} ${worked === null ? "" : callText(worked)}`;
   const about = extractTerms(`${error.line} ${calls}`.slice(0, 800));
   const asked = worked?.input?.justification;

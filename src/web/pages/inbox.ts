@@ -39,7 +39,7 @@ import {
   toEvidence,
 } from "../parts.ts";
 
-type Import = Awaited<ReturnType<Knack["imports"]>>[number];
+type WaitingImport = Awaited<ReturnType<Knack["imports"]>>[number];
 
 /** Something that waits for the person. */
 type Waiting = { readonly key: string; readonly title: string; readonly from: string } & (
@@ -47,7 +47,7 @@ type Waiting = { readonly key: string; readonly title: string; readonly from: st
   | { readonly kind: "contradiction"; readonly contradiction: Contradiction }
   | { readonly kind: "draft" | "change" | "edit"; readonly kept: readonly PublishedItem[] }
   | { readonly kind: "review"; readonly proposal: ProposalView }
-  | { readonly kind: "import"; readonly imported: Import }
+  | { readonly kind: "import"; readonly imported: WaitingImport }
   | { readonly kind: "gap"; readonly gap: GapView; readonly because: string | null }
   | { readonly kind: "chronic"; readonly chronic: ChronicFailure }
 );
@@ -141,7 +141,7 @@ function listProposals(proposals: readonly ProposalView[], nameProject: (id: str
   );
 }
 
-function listImports(imports: readonly Import[]): Waiting[] {
+function listImports(imports: readonly WaitingImport[]): Waiting[] {
   return imports.flatMap((imported) =>
     imported.status === "waiting"
       ? {
@@ -257,7 +257,7 @@ function drawKeys(): Html {
 }
 
 /** A button that decides, and goes on to what is in this place then. */
-interface Decision {
+interface InboxDecision {
   readonly fields: Readonly<Record<string, string>>;
   readonly says: string;
   readonly key?: "y" | "n";
@@ -267,12 +267,12 @@ interface Decision {
 function drawDecisions(
   desk: Desk,
   at: number,
-  yes: Decision | null,
-  no: Decision | null,
+  yes: InboxDecision | null,
+  no: InboxDecision | null,
   more: HtmlPart = null,
 ): HtmlPart {
   const back = `/inbox?at=${at}`;
-  const draw = (one: Decision | null, kind: string) =>
+  const draw = (one: InboxDecision | null, kind: string) =>
     one &&
     renderForm(
       desk,
@@ -496,7 +496,7 @@ ${drawDecisions(
 )}`;
 }
 
-async function drawImport(imported: Import, at: number, { desk, knack }: Visit): Promise<HtmlPart> {
+async function drawImport(imported: WaitingImport, at: number, { desk, knack }: Visit): Promise<HtmlPart> {
   const isLesson = imported.type === "lesson";
   const received = imported.share ? await desk.once("received", () => knack.received()) : [];
   const share = received.find(({ id }) => id === imported.id);
