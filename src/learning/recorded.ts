@@ -20,7 +20,7 @@ export interface RecordedFacts {
 }
 
 /** What a judge was shown. */
-interface Record {
+interface Material {
   readonly shown: ReadonlyMap<string, Event>;
   readonly instructions: readonly InstructionLine[];
 }
@@ -28,7 +28,7 @@ interface Record {
 export function readRecordedFacts(
   said: Pick<JudgedLesson, "lesson" | "do">,
   evidence: readonly Event[],
-  { shown, instructions }: Record,
+  { shown, instructions }: Material,
 ): RecordedFacts {
   const failures = evidence.filter((event) => event.kind === "call" && isFailing(event));
   const line = instructions.find((one) => saysAlready(one.line, said.lesson));
